@@ -22,13 +22,16 @@ PAIR = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert")}
 
 @contextmanager
 def recorder(cup: Cup, delay: BroadcastPlan | None = None) -> Iterator[Recorder]:
-    """What writes the log of a cup, here."""
     with closing(Recorder(cup.contest, cup.folder / LOG_FILE, delay)) as found:
         yield found
 
 
+def complete_log(cup: Cup) -> None:
+    with recorder(cup) as log:
+        log.finish()
+
+
 def events(cup: Cup) -> list[dict[str, Any]]:
-    """What its log has."""
     return [json.loads(line) for line in (cup.folder / LOG_FILE).read_bytes().splitlines()]
 
 
@@ -42,9 +45,9 @@ def of_games(found: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], list[s
     return dict(games)
 
 
-def whole(moves: int, end: str = "ended") -> list[str]:
+def whole(moves: int) -> list[str]:
     """The events of an attempt of so many moves, each of them once and in order."""
-    return ["started", "playing", *(f"move {ply}" for ply in range(1, moves + 1)), end]
+    return ["started", "playing", *(f"move {ply}" for ply in range(1, moves + 1)), "ended"]
 
 
 def play_next(cup: Cup) -> tuple[ScheduledGame, RecordFile]:
@@ -59,7 +62,6 @@ def play_next(cup: Cup) -> tuple[ScheduledGame, RecordFile]:
 
 
 def accept(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
-    """Let a game count."""
     outcome, data = outcome_and_record(file)
     cup.contest.files.put(data)
     cup.store.accept(game.id, game.attempt, outcome)

@@ -43,9 +43,7 @@ def read_all(reader: LogReader, most_bytes: int) -> Sequence[int]:
 
 @pytest.mark.parametrize("piece", [7, 4096, 1 << 20])
 @pytest.mark.parametrize("name", DAMAGE)
-def test_damaged_line_is_skipped_and_the_rest_is_read(
-    name: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_damaged_line_alone_is_skipped(name: str, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.broadcast.log.MAX_LINE_BYTES", 4500)
     path = tmp_path / "log"
     path.write_bytes(good(1, 2) + DAMAGE[name] + good(3, 4, 5))
@@ -58,9 +56,7 @@ def test_damaged_line_is_skipped_and_the_rest_is_read(
         assert [6] == read_all(reader, piece)
 
 
-def test_line_without_an_end_needs_bounded_memory_and_ends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_without_an_end_needs_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.broadcast.log.MAX_LINE_BYTES", 1000)
     path = tmp_path / "log"
     path.write_bytes(good(1) + b"x" * 100_000)

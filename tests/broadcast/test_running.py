@@ -18,12 +18,12 @@ from tests.formats import recorded
 FAMILIES = (recorded.gomoku, recorded.chess, recorded.quantum, recorded.stratego_game)
 
 
-def heard(file: RecordFile, parts: int, sent_ms: float = 1_700_000_000_000) -> list[AnyEvent]:
+def heard(file: RecordFile, parts: int) -> list[AnyEvent]:
     running = RunningGame(file.record.spec, 1, file.record.attempt)
     events: list[AnyEvent] = []
     for part in shares(file, parts):
         entries = list(unpack_entries(part))
-        events += running.add(entries, sent_ms + (entries[-1].ns / 1e6 if entries else 0))
+        events += running.add(entries, 1_700_000_000_000 + (entries[-1].ns / 1e6 if entries else 0))
     return events
 
 

@@ -23,9 +23,6 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/hook?a=b"
 
-    def ids(self) -> list[str]:
-        return [header(request, "webhook-id") for request in self.requests]
-
 
 def header(request: bytes, name: str) -> str:
     lines = request.partition(b"\r\n\r\n")[0].decode().split("\r\n")[1:]

@@ -156,9 +156,6 @@ def test_waiting_results_are_due_once_an_organiser_sends_them(tmp_path: Path) ->
         assert 2 == len(notices.digest(due))
 
 
-# --- orders ----------------------------------------------------------------------------------------------------------
-
-
 def authors_page(found: Office, path: str = "index.html") -> str:
     status, _, body = found.ask("GET", f"/author/{path}", cookie=f"judge-author={found.tokens['author']}")
     assert 200 == status

@@ -33,10 +33,10 @@ def test_an_inside_address_is_not_called(address: str) -> None:
     assert not is_permitted(address, POLICY)
 
 
-PUBLIC = ["8.8.8.8", "93.184.215.14", "192.0.1.1", "2606:4700::1111", "2a00:1450:4014:80e::200e", "2600::5eff:1:1"]
-
-
-@pytest.mark.parametrize("address", PUBLIC)
+@pytest.mark.parametrize(
+    "address",
+    ["8.8.8.8", "93.184.215.14", "192.0.1.1", "2606:4700::1111", "2a00:1450:4014:80e::200e", "2600::5eff:1:1"],
+)
 def test_a_public_address_is_called_unless_the_organiser_refuses_it(address: str) -> None:
     assert is_permitted(address, POLICY)
     assert not is_permitted(address, NoticePolicy(refuse=nets("8.0.0.0/8", "93.0.0.0/8", "192.0.0.0/8", "2000::/3")))

@@ -135,9 +135,7 @@ def test_endless_headers_are_not_read() -> None:
         call(receiver.url)
 
 
-def test_the_address_that_was_checked_is_called_whatever_the_name_is_a_moment_later(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_checked_address_is_called_whatever_the_name_is_a_moment_later(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     real = socket.getaddrinfo
 

@@ -22,8 +22,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 FAMILIES = [recorded.gomoku, recorded.stratego_game, recorded.chess, recorded.quantum]
 
 
-def scenes(game: Stepped, names: tuple[str, str] = ("anna", "bert")) -> list[Scene]:
-    return [draw_board(step.view, Words(names, step.said), 240) for step in game.steps]
+def scenes(game: Stepped) -> list[Scene]:
+    return [draw_board(step.view, Words(("anna", "bert"), step.said), 240) for step in game.steps]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -61,20 +61,14 @@ def test_hostile_words_are_rendered_as_pixels() -> None:
 
 
 def test_an_animation_has_a_frame_for_every_position_and_stays_on_the_last() -> None:
-    game = steps_of(recorded.gomoku())
-    animation = Image.open(BytesIO(write_gif(scenes(game))))
-
-    assert len(game.steps) == animation.n_frames  # type: ignore[attr-defined]
-    assert (600, 0) == (animation.info["duration"], animation.info["loop"])
-    animation.seek(len(game.steps) - 1)
-    assert 4000 == animation.info["duration"]
-
-
-def test_the_last_frame_is_the_last_position() -> None:
-    """Few colours, but none that is far from what was drawn."""
+    """Its colours are few, and near those of the picture."""
     shown = scenes(steps_of(recorded.chess()))
     animation = Image.open(BytesIO(write_gif(shown)))
+
+    assert len(shown) == animation.n_frames  # type: ignore[attr-defined]
+    assert (600, 0) == (animation.info["duration"], animation.info["loop"])
     animation.seek(len(shown) - 1)
+    assert 4000 == animation.info["duration"]
     drawn, frame = draw(shown[-1]), animation.convert("RGB")
 
     furthest = max(abs(left - right) for left, right in zip(drawn.tobytes(), frame.tobytes(), strict=True))

@@ -17,21 +17,12 @@ def check(message: str, folder: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    "message",
-    [
-        "docs: split the organiser's manual\n",
-        "sandbox: fix void verdict when cgroups are hidden\n\nThe reason.\n# a comment\n",
-        "Merge branch 'main'\n",
-        f"web: {'x' * 67}\n",
-    ],
-)
-def test_good_message_is_accepted(message: str, tmp_path: Path) -> None:
-    assert (0, "") == check(message, tmp_path)
-
-
-@pytest.mark.parametrize(
     ("message", "problem"),
     [
+        ("docs: split the organiser's manual\n", ""),
+        ("sandbox: fix void verdict when cgroups are hidden\n\nThe reason.\n# a comment\n", ""),
+        ("Merge branch 'main'\n", ""),
+        (f"web: {'x' * 67}\n", ""),
         ("# only a comment\n", "the message is empty"),
         (f"web: {'x' * 68}\n", "the subject has 73 characters; at most 72"),
         ("Refuse a board\n", "the subject must start with the package"),
@@ -39,8 +30,7 @@ def test_good_message_is_accepted(message: str, tmp_path: Path) -> None:
         ("web: refuse a board\nat once\n", "the second line must be empty"),
     ],
 )
-def test_other_message_is_refused_with_the_problem(message: str, problem: str, tmp_path: Path) -> None:
+def test_good_message_is_accepted_and_another_one_refused(message: str, problem: str, tmp_path: Path) -> None:
     code, text = check(message, tmp_path)
 
-    assert 1 == code
-    assert problem in text
+    assert (1, True) == (code, problem in text) if problem else (0, "") == (code, text)

@@ -10,16 +10,10 @@ import pytest
 
 from judge.host.build_images import build_images
 from judge.host.house_agents import build_house_agents
-from scripts.ladder_rehearsal import (
-    agreement,
-    as_round_robin,
-    waiting_times,
-)
+from scripts.ladder_rehearsal import agreement, as_round_robin, waiting_times
 from tests.examples import evidence
 
 ROOT = Path(__file__).parents[2]
-MINUTES = 30
-"""The length of its season."""
 
 
 def test_round_robin_of_a_ladder_starts_from_no_ratings() -> None:
@@ -58,7 +52,7 @@ def test_ladder_is_verified_after_kills_new_versions_and_crashes(tmp_path: Path)
     build_images(["native", "python", "java", "toolchain", "keeper", "node", "toolchain-pascal"])
     build_house_agents()
 
-    command = [sys.executable, "-m", "scripts.ladder_rehearsal", str(tmp_path / "ladder"), "--minutes", str(MINUTES)]
+    command = [sys.executable, "-m", "scripts.ladder_rehearsal", str(tmp_path / "ladder"), "--minutes", "30"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert 0 == done.returncode, done.stdout + done.stderr

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -43,7 +44,6 @@ WIDTHS = [390, pytest.param(1280, marks=evidence)]
 
 @cache
 def axe_source() -> str:
-    """axe-core, which scripts/test installs."""
     if not _AXE.is_file():
         pytest.skip("axe-core is not here; scripts/test installs it")
     return _AXE.read_text()
@@ -54,7 +54,18 @@ MOST_LOOKS = 10
 
 
 class Browser(browser.Browser):
-    """A browser that knows what is wrong with a page."""
+    def check(self, width: int, page: object = "") -> None:
+        """axe-core finds nothing wrong with the page, which is no wider than its window."""
+        assert [] == self.violations(), page
+        assert self.ask("document.documentElement.scrollWidth") <= width, page
+
+    @contextmanager
+    def without_scripts(self) -> Iterator[None]:
+        self.block_scripts(True)
+        try:
+            yield
+        finally:
+            self.block_scripts(False)
 
     def violations(self, *rules: str) -> list[str]:
         """What axe-core finds wrong with the page, by these rules or by all of them: a line for each element.

@@ -1,5 +1,6 @@
 """The site in a real browser, from disk: nothing is fetched, nothing complains, and the keys step through a game."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -24,9 +25,7 @@ def pages_of(directory: Path) -> list[Path]:
     return [directory / f"{name}.html" for name in (*names, "rounds/001", "agents/001", "pairs/001-002", "games/00001")]
 
 
-def test_every_page_opens_from_disk_without_a_network_and_without_a_complaint(
-    browser: Browser, exported: Public
-) -> None:
+def test_every_page_opens_from_disk_without_network_and_errors(browser: Browser, exported: Public) -> None:
     browser.leave()
     browser.requests.clear()
     for page in pages_of(exported.directory):
@@ -46,15 +45,11 @@ def test_axe_finds_nothing_wrong_with_any_kind_of_page(
     browser.look(width, dark)
     for page in pages_of(exported.directory / folder):
         browser.open(page)
-        assert [] == browser.violations(), page
-        assert browser.ask("document.documentElement.scrollWidth") <= width, page
+        browser.check(width, page)
 
 
-def test_the_language_is_switched_without_script_and_the_page_stays_the_same(
-    browser: Browser, exported: Public
-) -> None:
-    browser.block_scripts(True)
-    try:
+def test_language_is_switched_without_script_and_the_page_stays(browser: Browser, exported: Public) -> None:
+    with browser.without_scripts():
         for page in pages_of(exported.directory)[:: sized(3, 1)]:
             path = page.relative_to(exported.directory)
             browser.open(page)
@@ -68,8 +63,6 @@ def test_the_language_is_switched_without_script_and_the_page_stays_the_same(
                 browser.open(Path(target.removeprefix("file://")))
                 seen.append((target.partition("public/")[2], browser.ask("document.documentElement.lang")))
             assert [(f"cs/{path}", "cs"), (f"zh/{path}", "zh-Hans"), (str(path), "en")] == seen
-    finally:
-        browser.block_scripts(False)
 
 
 def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public) -> None:
@@ -169,16 +162,11 @@ UNREACHABLE = """[...document.querySelectorAll("main .wide :is(td, th)")].filter
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize(
-    "page", ["games.html", "agents/001.html", "pairs/001-002.html", "rounds/001.html", "games/00001.html"]
-)
-def test_lists_of_games_have_all_columns_on_a_phone(
-    browser: Browser, exported: Public, page: str, scripts: bool
-) -> None:
+@pytest.mark.parametrize("page", ["games", "agents/001", "pairs/001-002", "rounds/001", "games/00001"])
+def test_lists_of_games_fit_on_a_phone(browser: Browser, exported: Public, page: str, scripts: bool) -> None:
     browser.look(390)
-    browser.block_scripts(not scripts)
-    try:
-        browser.open(exported.directory / page)
+    with nullcontext() if scripts else browser.without_scripts():
+        browser.open(exported.directory / f"{page}.html")
         assert [] == browser.ask(UNREACHABLE)
         tables = "[...document.querySelectorAll('table.games, table.seats')]"
         assert browser.ask(
@@ -192,8 +180,6 @@ def test_lists_of_games_have_all_columns_on_a_phone(
                 return a.right <= b.left + 1 || b.right <= a.left + 1 || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
               }})))"""
         )
-    finally:
-        browser.block_scripts(False)
 
 
 def test_crosstable_on_a_phone_shows_that_it_scrolls(browser: Browser, exported: Public) -> None:
@@ -244,9 +230,7 @@ def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, export
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_list_has_one_line_a_move_and_the_message_is_below_the_board(
-    browser: Browser, exported: Public, width: int
-) -> None:
+def test_list_has_one_line_a_move_and_the_message_is_below(browser: Browser, exported: Public, width: int) -> None:
     rows = "document.querySelectorAll('.moves tbody tr')"
     browser.look(width)
     browser.open(exported.directory / "games/00001.html")
@@ -263,17 +247,14 @@ def test_the_list_has_one_line_a_move_and_the_message_is_below_the_board(
 def test_without_scripts_the_last_position_and_all_moves_are_there(browser: Browser, exported: Public) -> None:
     browser.open(exported.directory / "games/00001.html")
     shown = browser.ask(SHOWN)
-    browser.block_scripts(True)
-    try:
+    with browser.without_scripts():
         browser.open(exported.directory / "games/00001.html")
         assert shown == browser.ask(SHOWN)
         assert "none" == browser.ask("getComputedStyle(document.querySelector('.controls')).display")
         assert browser.ask("document.querySelectorAll('.moves tbody tr').length") > 6
-    finally:
-        browser.block_scripts(False)
 
 
-def test_injected_code_would_not_run(browser: Browser, exported: Public, tmp_path: Path) -> None:
+def test_injected_code_would_not_run(browser: Browser, exported: Public) -> None:
     """The policy is a second wall: a script in the page itself is refused."""
     page = (exported.directory / "verify.html").read_text()
     forged = exported.directory.parent / "forged.html"
@@ -301,5 +282,4 @@ def test_axe_finds_nothing_wrong_where_agents_are_compared(
     browser.look(width, dark)
     browser.open(public.directory / folder / "index.html")
     assert browser.ask("document.getElementById('compared') !== null")
-    assert [] == browser.violations()
-    assert browser.ask("document.documentElement.scrollWidth") <= width
+    browser.check(width)

@@ -14,21 +14,22 @@ from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, 
 from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
 from judge.record.policy import load_policy
-from judge.record.spec import RecordFile, SeatSpec, public_part
+from judge.record.spec import RecordFile, public_part
 from judge.render.svg_player import write_film
 from judge.site.game_page import GamePageContext, game_pages
 from judge.site.pages import POLICY, STYLE, PagePlace, asset
 from judge.site.site import MAX_PAGE_BYTES, Proof
 from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
-from judge.tournament.snapshot import FailuresPlan, Snapshot, SnapshotEntry, SnapshotImage
+from judge.tournament.snapshot import SnapshotImage
 from judge.translations.language import CODES, languages
+from tests.contest.cups import snapshot
 from tests.examples import evidence, sized
 from tests.formats import recorded
 from tests.formats.recorded import HOSTILE
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public
-from tests.site.whole_site import site
+from tests.site.whole_site import site, texts
 
 LONG = "x" * 10_000
 
@@ -104,48 +105,23 @@ def test_a_link_to_a_game_shows_its_position_and_its_result(exported: Public) ->
     assert (int(said["image:width"]), int(said["image:height"])) == size
 
 
-# --- strangers -------------------------------------------------------------------------------------------------------
-
-
 def a_contest(
     names: Sequence[str], games: Sequence[PublishedGame], journal: Sequence[JournalLine] = (), text: str = ""
 ) -> ContestView:
     """A contest of these agents and games; `text` is every text that a stranger may choose."""
-    policy = load_policy("gomocup-standard")
-    entries = tuple(
-        SnapshotEntry.model_construct(
-            name=name,
-            rank=rank,
-            seat=SeatSpec.model_construct(
-                name=name, digest=text, command=("./a",), runtime=text, protocol=text, author=text
-            ),
-            calls_itself=name,
-            description=text,
-            submission=None,
-            persistent=None,
-        )
-        for rank, name in enumerate(names, 1)
-    )
-    snapshot = Snapshot.model_construct(
-        judge=text,
-        name=text or "cup",
-        about=text,
-        frozen_at=text,
-        plan_sha256=text,
-        policy=policy,
-        format=RoundRobin(games=1),
-        failures=FailuresPlan(),
-        seed=1,
-        openings=((),),
-        shuffle=False,
-        transform=False,
-        entries=entries,
-        images={text: SnapshotImage(id=text, content=text)} if text else {},
-        host={text: text} if text else {},
-    )
+    terms = snapshot(RoundRobin(games=1), 2)
+    first = terms.entries[0]
+    seat = first.seat.model_copy(update=dict.fromkeys(("digest", "runtime", "protocol", "author"), text))
+    entries = []
+    for rank, name in enumerate(names, 1):
+        changes = {"name": name, "calls_itself": name, "rank": rank, "seat": seat.model_copy(update={"name": name})}
+        entries.append(first.model_copy(update={**changes, "description": text}))
+    terms = terms.model_copy(update=dict.fromkeys(("judge", "about", "frozen_at", "plan_sha256"), text))
+    chosen = {"images": {text: SnapshotImage(id=text, content=text)}, "host": {text: text}} if text else {}
+    terms = terms.model_copy(update={**chosen, "name": text or "cup", "entries": tuple(entries)})
     pairings = [Pairing(game.first, game.second, game.round, game.table) for game in games]
     out = {names[-1]: text} if text else {}
-    return ContestView(snapshot, "{}", pairings, games, out, journal)
+    return ContestView(terms, "{}", pairings, games, out, journal)
 
 
 def a_game(number: int, first: str, second: str, verdict: Verdict, text: str, replies: int = 20) -> PublishedGame:
@@ -173,23 +149,7 @@ def test_the_time_control_is_explained(control: str, words: str) -> None:
     policy = load_policy("gomocup-standard", clock=control)
     contest = replace(contest, snapshot=contest.snapshot.model_copy(update={"policy": policy}))
 
-    assert any(
-        words in unescape(data.decode())
-        for path, data in site(contest, {}, Proof("", "", ()))
-        if path.endswith(".html")
-    )
-
-
-def strange_contest() -> ContestView:
-    """Everybody is called something evil, and every text is."""
-    pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
-    games = [a_game(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
-    journal = [
-        JournalLine("2024-01-01T00:00:00.000", event, game, 1, HOSTILE + LONG)
-        for event in ("accepted", "void", HOSTILE)
-        for game in (HOSTILE, games[0].id)
-    ]
-    return a_contest(STRANGE, games, journal, HOSTILE + LONG)
+    assert any(words in unescape(text) for path, text in texts(contest).items() if path.endswith(".html"))
 
 
 def assert_harmless(text: str) -> None:
@@ -205,7 +165,14 @@ def assert_harmless(text: str) -> None:
 def test_whatever_an_agent_is_called_it_stays_text() -> None:
     about = {name: {HOSTILE: LONG} for name in STRANGE}
     proof = Proof("-----BEGIN\nx", "0" * 64, [(HOSTILE, LONG)])
-    pages = dict(site(strange_contest(), about, proof))
+    pairs = [(first, second) for first in STRANGE for second in STRANGE if first < second]
+    games = [a_game(number, *pair, Verdict.CRASH, HOSTILE) for number, pair in enumerate(pairs, 1)]
+    journal = [
+        JournalLine("2024-01-01T00:00:00.000", event, game, 1, HOSTILE + LONG)
+        for event in ("accepted", "void", HOSTILE)
+        for game in (HOSTILE, games[0].id)
+    ]
+    pages = dict(site(a_contest(STRANGE, games, journal, HOSTILE + LONG), about, proof))
 
     assert {"index.html", "crosstable.html", "journal.html", "agents/001.html"} <= pages.keys()
     for path, data in pages.items():
@@ -244,15 +211,12 @@ def test_table_of_moves_has_the_whole_report_of_an_agent() -> None:
     assert "<td>depth 8 · pv 7879 · raw 1" in page.decode()
 
 
-# --- leagues ---------------------------------------------------------------------------------------------------------
-
-
 def test_every_game_and_every_agent_has_its_league_in_other_languages(tmp_path: Path) -> None:
     """The corpus has the English pages."""
     with Cup(tmp_path, STRONG_TO_WEAK, 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1') as cup:
         cup.play(2)
         contest = cup.contest.read()
-    pages = {path: data.decode() for path, data in site(contest, {}, Proof("", "", ()), languages(CODES))}
+    pages = texts(contest, *CODES)
     rows = pages["cs/index.html"].partition("<tbody>")[2].partition("</tbody>")[0]
     agent = contest.by_name[contest.played[0].first]
 
@@ -264,13 +228,10 @@ def test_every_game_and_every_agent_has_its_league_in_other_languages(tmp_path: 
 def test_sums_of_games_that_do_not_count_are_struck_through(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     contest = replace(cup.contest.read(), disqualified={"dora": "two programs"})
     monkeypatch.setattr("judge.site.site.MOST_IN_CELL", 0)
-    page = dict(site(contest, {}, Proof("", "", ())))["crosstable.html"]
+    page = texts(contest)["crosstable.html"]
 
-    assert 8 == page.count(b"</s>")
-    assert b"Games that are struck through do not count" in page
-
-
-# --- the film --------------------------------------------------------------------------------------------------------
+    assert 8 == page.count("</s>")
+    assert "Games that are struck through do not count" in page
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.__name__)
@@ -301,9 +262,6 @@ def test_film_shows_the_correct_pieces_at_every_step(game: Callable[[], RecordFi
     assert len(views[-1].marks) == marks[2].count("<use")
 
 
-# --- size ------------------------------------------------------------------------------------------------------------
-
-
 def many_games(agents: int, count: int) -> ContestView:
     names = [f"agent-{number}" for number in range(agents)]
     games = []
@@ -322,9 +280,9 @@ def many_games(agents: int, count: int) -> ContestView:
 
 def test_the_site_grows_with_the_games_and_no_page_with_all_of_them() -> None:
     """Four times the games among as many agents: four times the bytes at most, on pages that stay readable."""
-    proof, few = Proof("", "", []), sized(250, 1_000)
+    few = sized(250, 1_000)
     small, large = (
-        {path: len(data) for path, data in site(many_games(30, games), {}, proof)} for games in (few, 4 * few)
+        {path: len(text.encode()) for path, text in texts(many_games(30, games)).items()} for games in (few, 4 * few)
     )
 
     assert sum(large.values()) < 4.4 * sum(small.values())
@@ -361,7 +319,7 @@ def test_the_page_of_the_longest_game_weighs_no_more() -> None:
 
 
 def test_too_many_agents_make_no_unreadable_crosstable() -> None:
-    pages = dict(site(many_games(150, 300), {}, Proof("", "", [])))
+    page = texts(many_games(150, 300))["crosstable.html"]
 
-    assert "150 agents are too many for one table" in pages["crosstable.html"].decode()
-    assert len(pages["crosstable.html"]) < 40_000
+    assert "150 agents are too many for one table" in page
+    assert len(page) < 40_000

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 from judge.base.errors import InputError
 from judge.cli import app
-from judge.contest_games import GameResult
 from judge.games.types import Verdict
 from judge.site.charts import ratings_chart
 from judge.site.site import pages
@@ -32,28 +31,21 @@ def document(*words: object) -> Any:
     return json.loads(run(*words, "--json"))
 
 
-def test_contest_and_its_export_agree(cup: Cup, exported: Public) -> None:
-    assert document("stats", cup.folder) == document("stats", exported.directory)
-
-
 def test_the_games_of_a_contest_and_of_its_export_count_once(cup: Cup, exported: Public) -> None:
     """The same files join them; each agent has two versions, which are the same."""
     once, twice = document("stats", cup.folder), document("stats", cup.folder, exported.directory)
+    before, joined = once["ratings"]["ratings"], twice["ratings"]["ratings"]
 
-    assert {each["agent"] for each in once["ratings"]["ratings"]} == {
-        each["agent"] for each in twice["ratings"]["ratings"]
-    }
-    assert [8, 8, 8, 8, 8] == [each["games"] for each in twice["ratings"]["ratings"]]
+    assert {each["agent"] for each in before} == {each["agent"] for each in joined}
+    assert [8, 8, 8, 8, 8] == [each["games"] for each in joined]
     assert {2} == {len(versions) for versions in twice["histories"].values()}
     assert re.search(r"spring-cup +2013-03-01 +same", run("stats", cup.folder, exported.directory))
 
 
 def test_an_anchor_holds_the_scale(cup: Cup) -> None:
-    anchored = document("stats", cup.folder, "--anchor", "bert=1600")
+    anchored = document("stats", cup.folder, "--anchor", "bert=1600")["ratings"]["ratings"]
 
-    assert 1600 == pytest.approx(
-        next(each["elo"] for each in anchored["ratings"]["ratings"] if each["agent"] == "bert")
-    )
+    assert 1600 == pytest.approx(next(each["elo"] for each in anchored if each["agent"] == "bert"))
 
 
 def test_agents_are_compared_with_one(cup: Cup) -> None:
@@ -78,12 +70,11 @@ def models_on(page: str) -> dict[str, list[tuple[str, str]]]:
 def test_the_standings_have_both_models_of_draws(drawn: str, cup: Cup) -> None:
     """However many games are drawn. Where all are, nothing is known of the first move, and draws have no upper end."""
     contest = cup.contest.read()
-    games = [
-        replace(game, result=game.result and as_draw(game.result))
-        if drawn == "all" or (drawn == "some" and number % 3 == 0)
-        else game
-        for number, game in enumerate(contest.games)
-    ]
+    games = [*contest.games]
+    for number, game in enumerate(games):
+        if game.result and (drawn == "all" or (drawn == "some" and number % 3 == 0)):
+            draw = game.result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
+            games[number] = replace(game, result=draw)
     models = models_on(pages(replace(contest, games=games), {}, [ENGLISH])["index.html"]().decode())
 
     assert ["Rao-Kupper", "Davidson"] == list(models)
@@ -95,16 +86,10 @@ def test_the_standings_have_both_models_of_draws(drawn: str, cup: Cup) -> None:
         assert ("0 %" == share[0]) == (drawn == "none")
 
 
-def as_draw(result: GameResult) -> GameResult:
-    return result._replace(winner=None, verdict=Verdict.DRAW, faults=(None, None))
-
-
 @pytest.mark.parametrize("kept", [1, 4, 7])
 def test_agents_whose_ranges_overlap_have_intervals_that_meet(kept: int, cup: Cup) -> None:
     contest = cup.contest.read()
-    games = [
-        replace(game, result=game.result if number % 8 < kept else None) for number, game in enumerate(contest.games)
-    ]
+    games = [replace(game, result=game.result if at % 8 < kept else None) for at, game in enumerate(contest.games)]
     contest = replace(contest, games=games)
     chart = ratings_chart(contest, ENGLISH)
     assert chart is not None
@@ -118,19 +103,13 @@ def test_agents_whose_ranges_overlap_have_intervals_that_meet(kept: int, cup: Cu
             assert other.low <= one.high + 0.01
 
 
-# --- certainty -------------------------------------------------------------------------------------------------------
-
-KEYS = {
-    "first", "second", "gap", "half_width", "half_width_phi", "phi", "deviance_p", "neighbours_not_separated", "groups",
-    "candidates", "reversed_games", "further_games", "ranks",
-}  # fmt: skip
-
-
-def test_certainty_of_a_contest_and_of_its_export_agree(cup: Cup, exported: Public) -> None:
+def test_statistics_of_a_contest_and_of_its_export_agree(cup: Cup, exported: Public) -> None:
+    assert document("stats", cup.folder) == document("stats", exported.directory)
     found = document("stats", "--certainty", cup.folder)
 
     assert found == document("stats", "--certainty", exported.directory)
-    assert KEYS <= found.keys()
+    keys = "first second gap half_width half_width_phi phi deviance_p neighbours_not_separated groups candidates"
+    assert {*keys.split(), "reversed_games", "further_games", "ranks"} <= found.keys()
     assert all(rank["low_phi"] <= rank["low"] <= rank["high"] <= rank["high_phi"] for rank in found["ranks"])
     lines = document("contest", "standings", cup.folder)["lines"]
     assert [(line["agent"], line["place"]) for line in lines] == [
@@ -178,9 +157,6 @@ def test_certainty_of_leagues_is_within_each_league(tmp_path: Path) -> None:
     assert all(rank["low"] > 2 for stage in stages if stage["stage"] == "League 2" for rank in stage["ranks"])
     assert {"League 1", "League 2"} >= {stage["stage"] for stage in stages}
     assert "League" in shown
-
-
-# --- tests on counts -------------------------------------------------------------------------------------------------
 
 
 def test_the_calculator_prints_the_test_and_the_estimate() -> None:

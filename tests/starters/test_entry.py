@@ -36,14 +36,11 @@ OPPONENTS = {
 }
 """The house agent opposite in a container, and the policy."""
 
-PATIENT = ("clock.turn_ms=30000", "clock.starved_share=1")
-"""A loaded machine is slower than a contest's."""
-
 
 def patient(policy: str) -> Policy:
     """The policy for a loaded machine; a game by chance is short."""
     short = ("game.options.turn_limit=50",) if policy.startswith("stratego") else ()
-    return load_policy(policy, (*PATIENT, *short))
+    return load_policy(policy, ("clock.turn_ms=30000", "clock.starved_share=1", *short))
 
 
 CHECKED = {
@@ -62,7 +59,6 @@ PLAYING = ("starter-gomocup-java", "starter-agi-cpp", "starter-stratego-python",
 
 @pytest.fixture(scope="module", autouse=True)
 def house() -> None:
-    """The house agents, compiled."""
     build_house_agents()
 
 

@@ -13,7 +13,7 @@ from judge.games.stratego import Stratego
 from judge.games.types import Verdict
 from judge.play.game import play
 from judge.record.policy import load_policy
-from judge.record.spec import GameSpec, RecordFile
+from judge.record.spec import GameSpec
 from judge.record.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from tests.examples import evidence
@@ -25,25 +25,6 @@ command = ["{sys.executable}", "hostile_stratego.py"]
 runtime = "native"
 protocol = "stratego"
 """
-PATIENT = ("clock.turn_ms=60000", "clock.start_ms=60000", "clock.starved_share=1")
-
-
-def written(folder: Path) -> Path:
-    """An agent whose replies are all odd, in a folder."""
-    folder.mkdir()
-    (folder / "hostile_stratego.py").write_text(Path(hostile_stratego.__file__).read_text())
-    (folder / "agent.toml").write_text(MANIFEST)
-    return folder
-
-
-def game_of(hostile: Path, starter: Path, seat: int, policy: str, *changes: str) -> RecordFile:
-    """A game in boxes without isolation; the hostile agent has `seat`."""
-    with owned_directory() as staging:
-        rules = load_policy(policy, [*PATIENT, *changes])
-        agents = [stage_agent(str(hostile), staging), stage_agent(str(starter), staging)]
-        first, second = (agent.seat(rules) for agent in (agents if seat == 0 else agents[::-1]))
-        spec = GameSpec(seats=(first, second), policy=rules, box="process")
-        return play(spec, {agent.digest: agent.program for agent in agents})
 
 
 @pytest.mark.slow
@@ -55,14 +36,19 @@ def game_of(hostile: Path, starter: Path, seat: int, policy: str, *changes: str)
         for seat in (0, 1)
     ],
 )
-def test_a_starter_reads_its_own_lines_whatever_its_opponent_prints(
-    built: Built, tmp_path: Path, language: str, seat: int
-) -> None:
-    hostile = written(tmp_path / "hostile")
+def test_starter_reads_its_lines_whatever_others_print(built: Built, tmp_path: Path, language: str, seat: int) -> None:
+    (tmp_path / "hostile_stratego.py").write_text(Path(hostile_stratego.__file__).read_text())
+    (tmp_path / "agent.toml").write_text(MANIFEST)
     turns = len(hostile_stratego.replies()) + 1
-    limit = f"game.options.turn_limit={turns + 1}"
+    patience = ("clock.turn_ms=60000", "clock.start_ms=60000", "clock.starved_share=1")
+    policy = load_policy("stratego-2012:tolerant", [*patience, f"game.options.turn_limit={turns + 1}"])
 
-    file = game_of(hostile, built(f"starter-stratego-{language}"), seat, "stratego-2012:tolerant", limit)
+    with owned_directory() as staging:
+        folders = tmp_path, built(f"starter-stratego-{language}")
+        agents = [stage_agent(str(folder), staging) for folder in folders]
+        first, second = (agent.seat(policy) for agent in (agents if seat == 0 else agents[::-1]))
+        spec = GameSpec(seats=(first, second), policy=policy, box="process")  # without isolation
+        file = play(spec, {agent.digest: agent.program for agent in agents})
 
     assert Verdict.DRAW is file.record.verdict, file.record.reason
     entries = unseal(file.transcript)

@@ -23,7 +23,6 @@ Start = Callable[[str], Talk]
 
 @pytest.fixture
 def start(built: Built) -> Iterator[Start]:
-    """Starts starters by name and ends them after the test."""
     with ExitStack() as running:
 
         def start_one(name: str) -> Talk:
@@ -37,10 +36,11 @@ def start(built: Built) -> Iterator[Start]:
         yield start_one
 
 
-# ---- Gomocup ----
+@pytest.fixture(params=LANGUAGES)
+def language(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_gomocup_is_answered_word_by_word(start: Start, language: str) -> None:
     talk = start(f"starter-gomocup-{language}")
 
@@ -60,7 +60,6 @@ def test_gomocup_is_answered_word_by_word(start: Start, language: str) -> None:
     assert square_of(talk.ask(f"TURN {first}")) != square_of(first)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_gomocup_is_played_on_boards_that_are_sent_and_to_the_last_point(start: Start, language: str) -> None:
     talk = start(f"starter-gomocup-{language}")
     talk.ask("START 15")
@@ -78,7 +77,6 @@ def test_gomocup_is_played_on_boards_that_are_sent_and_to_the_last_point(start: 
     assert free == {answer}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_black_lays_no_forbidden_point(start: Start, language: str) -> None:
     gomocup, engine = start(f"starter-gomocup-{language}"), start(f"starter-agi-{language}")
     gomocup.ask("INFO rule 4", "START 15")
@@ -90,10 +88,6 @@ def test_black_lays_no_forbidden_point(start: Start, language: str) -> None:
         assert from_agi(played)[0] not in forbidden
 
 
-# ---- AGI ----
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_agi_greets_and_leaves(start: Start, language: str) -> None:
     talk = start(f"starter-agi-{language}")
 
@@ -103,7 +97,6 @@ def test_agi_greets_and_leaves(start: Start, language: str) -> None:
     assert all(talk.hear_until(word).startswith(word) for word in words)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_agi_lays_three_stones_and_plays_on(start: Start, language: str) -> None:
     talk = start(f"starter-agi-{language}")
     talk.say("SETRULE FORBIDDEN THIRDCHANGE", "POSITION")
@@ -118,7 +111,6 @@ def test_agi_lays_three_stones_and_plays_on(start: Start, language: str) -> None
     assert all(abs(x - 7) < 3 and abs(y - 7) < 3 for x, y in from_agi(laid[2]))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_agi_answers_by_a_point_that_is_named(start: Start, language: str) -> None:
     talk = start(f"starter-agi-{language}")
 
@@ -127,10 +119,6 @@ def test_agi_answers_by_a_point_that_is_named(start: Start, language: str) -> No
         assert best(talk, "GO SEARCH 8889 TIME 10000") in ("88", "89")
 
 
-# ---- the games of the UCC ----
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_quantum_chess_continues_from_a_position(start: Start, language: str) -> None:
     """White has a king that cannot have been where games begin, and a pawn that can only capture."""
     talk = start(f"starter-qchess-{language}")
@@ -141,7 +129,6 @@ def test_quantum_chess_continues_from_a_position(start: Start, language: str) ->
     assert ["3 4", "3 3", "2 2"] == [talk.hear(), talk.hear(), talk.hear()]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("protocol", "greeting"), [("stratego", "BLUE foe 10 10"), ("qchess", "black")])
 def test_the_games_of_the_ucc_end_with_quit(start: Start, language: str, protocol: str, greeting: str) -> None:
     talk = start(f"starter-{protocol}-{language}")

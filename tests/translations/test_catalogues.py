@@ -78,18 +78,17 @@ def test_counts_have_the_forms_of_the_language(code: str, expected: Sequence[str
 
 
 @pytest.mark.parametrize(
-    ("code", "time", "number"), [("en", "1.5 s", "12,345"), ("cs", "1,5 s", "12\xa0345"), ("zh", "1.5 秒", "12,345")]
+    ("code", "times", "number"),
+    [
+        ("en", ["1.5 s", "2 min 59 s"], "12,345"),
+        ("cs", ["1,5 s", "2 min 59 s"], "12\xa0345"),
+        ("zh", ["1.5 秒", "2 分 59 秒"], "12,345"),
+    ],
 )
-def test_numbers_and_times_are_written_as_in_the_language(code: str, time: str, number: str) -> None:
-    assert (time, number) == (language(code).measure("1.5 s"), language(code).grouped(12345))
-
-
-def test_minutes_and_hours_have_their_units() -> None:
-    assert ["2 min 59 s", "2 分 59 秒"] == [language(code).measure("2 min 59 s") for code in OTHERS]
+def test_numbers_and_times_are_written_as_in_the_language(code: str, times: list[str], number: str) -> None:
+    assert times == [language(code).measure(text) for text in ("1.5 s", "2 min 59 s")]
     assert "v1.2s" == language("zh").measure("v1.2s")
-
-
-# --- sentences -------------------------------------------------------------------------------------------------------
+    assert number == language(code).grouped(12345)
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -106,36 +105,36 @@ def test_every_reason_fix_and_check_is_translated_for_a_release(code: str) -> No
     require_for_release(f"reasons, fixes and checks without a translation in {code}.po", untranslated)
 
 
-SENTENCES = [
-    (
-        outcome_sentence(Verdict.WIN, 0, ("anna", "bert"), "5 in a row, f5 to j9"),
-        "vítězí anna: řada délky 5, f5 až j9",
-        "anna 胜：5 连，f5 至 j9",
-    ),
-    (
-        outcome_sentence(Verdict.FOUL, 1, ("anna", "bert"), "double three at h8"),
-        "vítězí bert (zakázaný tah): dvojitá trojka (3×3) na h8",
-        "bert 胜（禁手）：h8 为三三禁手",
-    ),
-    (
-        outcome_sentence(Verdict.CRASH, 1, ("anna", "bert"), "was ended by signal 11 (SIGSEGV)"),
-        "vítězí bert (pád programu): byl ukončen signálem 11 (SIGSEGV)",
-        "bert 胜（崩溃）：被信号 11 (SIGSEGV) 终止",
-    ),
-    (
-        "did not answer within the turn: 6000 ms of 5000 ms allowed, tolerance included",
-        "neodpověděl v čase na tah: 6000 ms z povolených 5000 ms včetně tolerance",
-        "步时超时：用时 6000 毫秒，允许 5000 毫秒（含容差）",
-    ),
-    (
-        "7,7 (h8) is taken by stone 1 (black); before that it sent 'ERROR <b>; before that it sent'",
-        "na 7,7 (h8) už leží kámen 1 (černý); předtím ohlásil 'ERROR <b>; before that it sent'",
-        "7,7 (h8) 已有第 1 手的棋子（黑方）；此前曾输出 'ERROR <b>; before that it sent'",
-    ),
-]
-
-
-@pytest.mark.parametrize(("english", "czech", "chinese"), SENTENCES)
+@pytest.mark.parametrize(
+    ("english", "czech", "chinese"),
+    [
+        (
+            outcome_sentence(Verdict.WIN, 0, ("anna", "bert"), "5 in a row, f5 to j9"),
+            "vítězí anna: řada délky 5, f5 až j9",
+            "anna 胜：5 连，f5 至 j9",
+        ),
+        (
+            outcome_sentence(Verdict.FOUL, 1, ("anna", "bert"), "double three at h8"),
+            "vítězí bert (zakázaný tah): dvojitá trojka (3×3) na h8",
+            "bert 胜（禁手）：h8 为三三禁手",
+        ),
+        (
+            outcome_sentence(Verdict.CRASH, 1, ("anna", "bert"), "was ended by signal 11 (SIGSEGV)"),
+            "vítězí bert (pád programu): byl ukončen signálem 11 (SIGSEGV)",
+            "bert 胜（崩溃）：被信号 11 (SIGSEGV) 终止",
+        ),
+        (
+            "did not answer within the turn: 6000 ms of 5000 ms allowed, tolerance included",
+            "neodpověděl v čase na tah: 6000 ms z povolených 5000 ms včetně tolerance",
+            "步时超时：用时 6000 毫秒，允许 5000 毫秒（含容差）",
+        ),
+        (
+            "7,7 (h8) is taken by stone 1 (black); before that it sent 'ERROR <b>; before that it sent'",
+            "na 7,7 (h8) už leží kámen 1 (černý); předtím ohlásil 'ERROR <b>; before that it sent'",
+            "7,7 (h8) 已有第 1 手的棋子（黑方）；此前曾输出 'ERROR <b>; before that it sent'",
+        ),
+    ],
+)
 def test_record_sentence_is_translated_with_its_values(english: str, czech: str, chinese: str) -> None:
     assert (english, czech, chinese) == tuple(language(code).sentence(english) for code in CODES)
 
@@ -149,17 +148,12 @@ def test_joined_sentences_are_translated_one_by_one() -> None:
         ("own words", False),
     ] == language("cs").explanation(text)
     assert text == "; ".join(part for part, _ in ENGLISH.explanation(text))
-
-
-def test_sentence_that_has_a_semicolon_is_translated_as_a_whole() -> None:
+    # A sentence that has a semicolon is translated as a whole.
     fix = "write the answer and nothing after it; stop all threads that print before you answer"
-
     assert [True, True] == [own for _, own in language("zh").explanation(f"{fix}; it holds no files")]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "a stranger's game ended oddly", "anna: bert", "{name} wins", "%(x)s", "x" * 5000]
-)
+@pytest.mark.parametrize("text", ["", "a foreign game ended oddly", "anna: bert", "{name} wins", "%(x)s", "x" * 5000])
 def test_foreign_sentence_is_not_translated(text: str) -> None:
     assert [None, None] == [language(code).sentence(text) for code in OTHERS if not text.startswith("{")] or "{" in text
     assert text == ENGLISH.sentence(text)

@@ -18,12 +18,15 @@ from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
 from judge.web.kit.session import Authenticator
 from judge.web.live.app import Site
-from judge.web.live.pages import LivePages
+from judge.web.live.pages import LivePage, LivePages
 from judge.web.live.serve import create_service, publish_once
 from judge.web.organisers.console import Console, opened_console
 from tests.publish.cups import Cup
 
 Answer = tuple[int, Mapping[str, str], bytes]
+
+FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+"""Headers of a form that a page of the service sends."""
 
 INLINE = re.compile(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=")
 """Scripts and styles that the policy of the pages forbids."""
@@ -31,7 +34,6 @@ INLINE = re.compile(rb"<script(?![^>]*\bsrc=)|<[^>]+\s(on\w+|style)=")
 
 @contextmanager
 def service_of(folder: Path) -> Iterator[tuple[ASGIApp, Console]]:
-    """The service of the contest in a folder."""
     with ExitStack() as stack:
         planned = load_plan(folder)
         directory = intake_directory(planned)
@@ -62,6 +64,12 @@ def live_pages(cup: Cup) -> Iterator[LivePages]:
     with closing(LivePages(cup.planned)) as pages:
         pages.hub.catch_up()
         yield pages
+
+
+def read(pages: LivePages, path: str) -> LivePage:
+    found = pages.get(path)
+    assert found is not None, path
+    return found
 
 
 def scope_of(
@@ -115,3 +123,10 @@ async def call(
     answer = b"".join(message.get("body", b"") for message in sent[1:])
     assert not found.get("content-type", "").startswith("text/html") or not INLINE.search(answer), path
     return sent[0]["status"], found, answer
+
+
+def ask(service: ASGIApp, method: str, path: str, cookie: str = "", body: bytes = b"", **headers: str) -> Answer:
+    """As `call`, outside of an event loop; the path may have a query."""
+    sent = {name.replace("_", "-"): value for name, value in headers.items()} | ({"cookie": cookie} if cookie else {})
+    path, _, query = path.partition("?")
+    return asyncio.run(call(service, method, path, sent, query, body))

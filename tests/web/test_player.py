@@ -30,7 +30,7 @@ from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status
 from tests.attacks.serving import serving as judge_serve
 from tests.broadcast.logs import PAIR
-from tests.broadcast.test_recorder import until
+from tests.patience import until
 from tests.publish.cups import Cup
 from tests.web.intake.conftest import ended, make_contest, make_token, players_of, send, serving
 
@@ -45,9 +45,7 @@ def exported(cup: Cup) -> Sequence[Path]:
         return [path for _, path in kept_exports(cup.folder) if orders.get(path.parent.name) is not None]
 
 
-def test_contest_of_many_games_is_exported_again_after_a_change_of_its_results(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_contest_of_many_games_is_exported_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.web.player.contest_player.RETRY_EXPORT_S", 0.0)
     games = MAX_SERIAL_TASKS + 6
     with Cup(tmp_path / "cup", PAIR, form=f'name = "round-robin"\ngames = {games}', more=STARTED) as cup:
@@ -124,9 +122,7 @@ class TwoRuns(ContestProcess):
         self._process = subprocess.Popen(["false" if self.count == 1 else "true"])
 
 
-def test_export_waits_for_the_reveal_at_its_moment_and_a_failed_run_is_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_waits_for_reveal_and_failed_run_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.contest.run_process.RETRY_INTERVAL_S", 0.0)
     freeze = "[freeze]\nlast_rounds = 1\nreveal_at = 2020-01-02T00:00:00Z\n"
     with Cup(tmp_path / "cup", PAIR, more=f"{STARTED}{freeze}") as cup:

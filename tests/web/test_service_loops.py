@@ -34,7 +34,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def errors() -> list[Exception]:
-    """An error of each kind."""
     return [
         OSError(errno.EMFILE, "Too many open files"),
         OSError(errno.ENOSPC, "No space left on device"),
@@ -53,22 +52,17 @@ def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queues, "RETRY_INTERVAL_S", 0.01)
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> tuple[list[Exception], list[None]]:
-    """Make a function raise each error before it works; the errors left, and an entry per success."""
-    works, left, done = getattr(target, name), errors(), list[None]()
+def failing(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> list[Exception]:
+    """Make a function raise each error before it works; the errors that are left."""
+    works, left = getattr(target, name), errors()
 
     def call(*args: Any, **more: Any) -> Any:
         if left:
             raise left.pop()
-        result = works(*args, **more)
-        done.append(None)
-        return result
+        return works(*args, **more)
 
     monkeypatch.setattr(target, name, call)
-    return left, done
-
-
-# --- queues -----------------------------------------------------------------------------------------------------------
+    return left
 
 
 @pytest.mark.slow
@@ -81,17 +75,13 @@ def failing(monkeypatch: pytest.MonkeyPatch, target: Any, name: str) -> tuple[li
         ("give_back", "good x"),
     ],
 )
-def test_submissions_are_processed_after_errors_in(
-    points: str, upload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    desk = make_contest(tmp_path, "tries = 20\nagain_s = 0")
-    if upload.startswith("crash"):
-        desk = make_contest(tmp_path, "tries = 1\nagain_s = 0")
+def test_upload_ends_after_errors_in(points: str, upload: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = make_contest(tmp_path, f"tries = {1 if upload.startswith('crash') else 20}\nagain_s = 0")
     is_open = tmp_path / "open"
     (tmp_path / "x.zip").write_text(upload.format(open=is_open))
     if points == "give_back":  # it follows a failed start
         failing(monkeypatch, Worker, "_new_process")
-    left = {point: failing(monkeypatch, SubmissionQueue, point)[0] for point in points.split()}
+    left = {point: failing(monkeypatch, SubmissionQueue, point) for point in points.split()}
     expected = SubmissionState.FAILED if upload.startswith("crash") else SubmissionState.PASSED
     with closing(desk.register()) as register, working(desk) as worker:
         number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
@@ -106,12 +96,10 @@ def test_submissions_are_processed_after_errors_in(
 
 
 @pytest.mark.parametrize("target", ["_new_process", "start"])
-def test_failed_fork_ends_no_processing_of_submissions(
-    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_fork_ends_no_processing(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = make_contest(tmp_path, "tries = 1\nagain_s = 0")
     (tmp_path / "x.zip").write_text("good x")
-    left, _ = failing(monkeypatch, Worker, target)
+    left = failing(monkeypatch, Worker, target)
     with closing(desk.register()) as register, working(desk) as worker:
         number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
         with submission_jobs(desk, process, register, worker):
@@ -124,9 +112,7 @@ def test_failed_fork_ends_no_processing_of_submissions(
 @pytest.mark.parametrize(
     ("target", "name"), [(Recorder, "_read_log"), (Recorder, "read_store"), (recorder_module._Loop, "_read")]
 )
-def test_recorder_completes_the_log_after_errors_in(
-    target: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_log_is_whole_after_errors_in(target: Any, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Cup(tmp_path / "cup", PAIR) as cup:
         cup.play()
         failing(monkeypatch, target, name)
@@ -139,9 +125,6 @@ def test_recorder_completes_the_log_after_errors_in(
             running.join(0.2)
         assert 2 == sum(event["type"] == "ended" for event in events(cup))
         assert (cup.folder / LOG_FILE).stat().st_size
-
-
-# --- structure --------------------------------------------------------------------------------------------------------
 
 
 def test_services_start_threads_and_endless_tasks_only_as_service_loops() -> None:

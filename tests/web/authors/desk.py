@@ -12,10 +12,9 @@ from starlette.types import ASGIApp
 from judge.contest.attempts import outcome_and_record
 from judge.contest.entries import intake_directory
 from judge.contest.plan import load_plan
-from judge.contest_games import ScheduledGame
 from judge.journal.events import WorkerJoined
 from judge.notices.sender import new_secret
-from judge.record.spec import GameSpec, RecordFile, SeatSpec
+from judge.record.spec import GameSpec, SeatSpec
 from judge.store.practice_games import PracticeResult
 from judge.store.types import ProcessingResult, Upload, UploadStep
 from judge.submissions.check import Finding, Grade
@@ -23,6 +22,7 @@ from judge.submissions.service import IntakeDirectory
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.publish.cups import SECRET, Cast, Cup, crasher, player, referee
 from tests.web.intake.standing_in import check_report
+from tests.web.organisers import office
 from tests.web.service import Answer, call, service_of
 
 AUTHORS = {"ada": "anna", "eve": "crasher"}
@@ -37,15 +37,7 @@ HOUSE = "house"
 HOSTS = ("host-7", "host-8")
 """The machines that play, of 2 and 3 slots."""
 
-PATIENCE = """
-[intake]
-requests_per_minute = 10000000
-address_requests_per_minute = 10000000
-strangers_per_minute = 10000000
-uploads_per_hour = 3
-[broadcast]
-requests_per_minute = 10000000
-"""
+PATIENCE = office.PATIENCE.replace("[broadcast]", "uploads_per_hour = 3\n[broadcast]")
 
 
 def mark(author: str) -> str:
@@ -70,16 +62,13 @@ class Served:
     service: ASGIApp
     directory: IntakeDirectory
     tokens: Mapping[str, str]
-    submissions: Mapping[str, int]
 
     def ask(self, method: str, path: str, token: str = "", **more: Any) -> Answer:
-        """One request with the cookie of a token."""
         headers = {**more.pop("headers", {}), **({"cookie": f"judge-author={token}"} if token else {})}
         status, answered, body = asyncio.run(call(self.service, method, path, headers, **more))
         return status, {name: value for name, value in answered.items() if name != "x-request-id"}, body
 
     def page(self, path: str, author: str) -> str:
-        """A page that an author sees."""
         status, _, body = self.ask("GET", path, self.tokens[author])
         assert 200 == status, (path, status)
         return body.decode()
@@ -110,7 +99,10 @@ def served(folder: Path, games: int = 2, *, is_over: bool = False) -> Iterator[S
             cup.store.remark(cup.contest.name, WorkerJoined(host, slots))
         for _ in range(games - 1):
             accept(cup, *play_next(cup))
-        spoil(cup, *play_next(cup))
+        game, file = play_next(cup)
+        outcome, data = outcome_and_record(file)
+        cup.contest.files.put(data)
+        cup.store.void(game.id, game.attempt, "others used its core", outcome.record, 3, outcome.public)
         if is_over:
             accept(cup, *play_next(cup))
         log.read_store()
@@ -121,14 +113,7 @@ def served(folder: Path, games: int = 2, *, is_over: bool = False) -> Iterator[S
         notices.derive()
         tokens = console.state.authors.tokens
         made = {author: tokens.make(author, "organiser") for author in AUTHORS}
-        yield Served(service, directory, made, {author: numbers[agent] for author, agent in AUTHORS.items()})
-
-
-def spoil(cup: Cup, game: ScheduledGame, file: RecordFile) -> None:
-    """Let a game be void, which is to be played again."""
-    outcome, data = outcome_and_record(file)
-    cup.contest.files.put(data)
-    cup.store.void(game.id, game.attempt, "others used its core", outcome.record, 3, outcome.public)
+        yield Served(service, directory, made)
 
 
 def _practise(cup: Cup, directory: IntakeDirectory, author: str, agent: str) -> None:

@@ -24,7 +24,7 @@ from tests.site.browser import Browser
 from tests.web.authors.desk import served
 from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send
 from tests.web.live.serving import serving_all
-from tests.web.views import check_views, text_of, without_scripts
+from tests.web.views import check_views, text_of
 
 CLOSES = datetime(2090, 3, 1, 17, 0, tzinfo=UTC)
 WINDOWS = f"""
@@ -74,7 +74,6 @@ class Home:
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> IntakeDirectory:
-    """A contest that has not begun."""
     return make_contest(tmp_path_factory.mktemp("cup"), WINDOWS)
 
 
@@ -208,9 +207,7 @@ def test_upload_form_checks_the_name_while_it_is_typed(home: Home) -> None:
 
 
 @pytest.mark.docker  # `contest plan` asks it for images
-def test_changed_clocks_after_a_check_are_reported(
-    home: Home, directory: IntakeDirectory, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_changed_clocks_are_shown(home: Home, directory: IntakeDirectory, capsys: pytest.CaptureFixture[str]) -> None:
     home.submit("good five")
     assert "with other time limits" not in home.page()
 
@@ -266,13 +263,10 @@ def test_deadline_is_shown_in_local_time_and_without_scripts_in_utc(browser: Bro
     assert browser.ask("document.querySelector('.moments .left').textContent") in {
         f"(in {count:,} days)" for count in (days, days - 1, days + 1)
     }
-    with without_scripts(browser):
+    with browser.without_scripts():
         browser.visit(f"{home.url}/author/index.html")
         assert "2090-03-01, 17:00 UTC" in text_of(browser)
         assert "Sending a file from this page needs scripts." in text_of(browser)
-
-
-# --- values ----------------------------------------------------------------------------------------------------------
 
 
 def test_agents_have_their_entry_and_their_newest_submission(tmp_path: Path) -> None:

@@ -23,14 +23,11 @@ from tests.examples import examples, sized
 from tests.publish.cups import SECRET, referee
 from tests.referee.games import BLACK_ROW, WHITE_ROW, brain, spec
 from tests.web.authors.desk import AUTHORS, HOSTS, HOUSE, Served, mark, other_of, secrets, served
-from tests.web.service import Answer, call
-
-FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
+from tests.web.service import FORM, Answer, call
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Two authors with a game."""
     with served(tmp_path_factory.mktemp("cup")) as found:
         yield found
 
@@ -72,9 +69,7 @@ def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> No
         ("practice/{own}", ("Practice game",)),
     ],
 )
-def test_page_of_a_game_has_the_output_of_the_own_agent_alone(
-    desk: Served, author: str, game: str, words: tuple[str, ...]
-) -> None:
+def test_page_of_a_game_has_only_own_output(desk: Served, author: str, game: str, words: tuple[str, ...]) -> None:
     """That others do not see the page and its files is in tests/golden/access.txt."""
     game = game.format(own=practice_of(author))
     agent, seat = AUTHORS[author], desk.seat(author, game)
@@ -85,9 +80,7 @@ def test_page_of_a_game_has_the_output_of_the_own_agent_alone(
     assert 'class="plot' in page
     assert not any(secret.decode() in page for secret in secrets(other_of(author)))
     assert f"{SECRET} {HOUSE}" not in page
-    logs = re.findall(
-        r'<div data-agent-log="\d+"><p class="quiet">[^<]+<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL
-    )
+    logs = re.findall(r'<div data-agent-log="\d+"><p [^>]*>[^<]+<bdi>(\w+)</bdi></p><pre>(.*?)</pre>', page, re.DOTALL)
     assert {agent} == {name for name, _ in logs}
     assert any(f"DEBUG {SECRET} {agent}" in text for _, text in logs)
     for kind, begin in (("stderr", f"{SECRET} of {agent}: "), ("debug", "")):
@@ -118,9 +111,7 @@ def test_pages_link_to_practice_games_and_void_attempts(desk: Served, author: st
 
 @pytest.mark.parametrize("is_large", [False, True])
 @pytest.mark.parametrize("path", ["games/00001", "games/00002.attempt-1", "practice/00001"])
-def test_page_names_and_links_the_record_that_it_shows(
-    desk: Served, monkeypatch: pytest.MonkeyPatch, path: str, is_large: bool
-) -> None:
+def test_page_names_and_links_record(desk: Served, monkeypatch: pytest.MonkeyPatch, path: str, is_large: bool) -> None:
     if is_large:
         monkeypatch.setattr("judge.web.authors.games.MAX_PAGE_RECORD_BYTES", 100)
     page = desk.page(f"/author/{path}.html", "ada")
@@ -145,11 +136,8 @@ def test_list_of_own_games_says_who_won_and_why(desk: Served, author: str) -> No
 
     assert f"<td>{won} " in row
     assert 'method="get"' in page
-    for query, is_shown in (
-        (f"outcome={won}", True),
-        (f"outcome={lost}&opponent=", False),
-        ("opponent=unknown", False),
-    ):
+    shown = {f"outcome={won}": True, f"outcome={lost}&opponent=": False, "opponent=unknown": False}
+    for query, is_shown in shown.items():
         filtered = desk.ask("GET", "/author/index.html", desk.tokens[author], query=query)[2]
         assert is_shown == (b"games/00001.html" in filtered), query
 
@@ -202,9 +190,6 @@ def test_an_upload_from_the_page_is_received_and_counts_as_any_other(desk: Serve
     status, _, body = desk.ask("POST", "/author/submissions", desk.tokens["eve"], **upload)
     assert (201, b'{"id":5}') == (status, body)
     assert '<div id="progress" data-open>' in desk.page("/author/submissions/5.html", "eve")
-
-
-# --- sessions --------------------------------------------------------------------------------------------------------
 
 
 def sign_in(desk: Served, form: Mapping[str, str], current: str = "", **headers: str) -> Answer:
@@ -286,8 +271,6 @@ def test_two_different_cookies_sign_in_no_user_and_the_form_explains_it(desk: Se
     assert "ada" in desk.ask("GET", "/author/index.html", headers=same)[2].decode()
 
 
-# --- no way in -------------------------------------------------------------------------------------------------------
-
 THEIRS = """
     /author/submissions/2.html /author/submissions/2.log /author/submissions/2.json
     /author/submissions/4.html /cs/author/submissions/2.html /author/games/00001.seat-{eve}.stderr
@@ -309,16 +292,8 @@ def test_answer_to_another_author_does_not_depend_on_the_token(desk: Served, pat
     assert answers[:1] * len(answers) == answers
 
 
-# --- nobody else's bytes --------------------------------------------------------------------------------------------
-
-ALL_REQUESTS = sized(500, 10_000)
-"""How many requests are tried."""
-
-REQUESTS = 100
-"""Requests of one example."""
-
-DRAWN = 16
-"""Bytes that a request is made of."""
+ALL_REQUESTS, REQUESTS, DRAWN = sized(500, 10_000), 100, 16
+"""Requests that are tried, requests of one example, and bytes that a request is made of."""
 
 METHODS = ("GET", "GET", "GET", "HEAD", "POST", "DELETE", "PUT", "OPTIONS")
 WHOLE = """

@@ -31,12 +31,8 @@ name = "round-robin"
 POLL_INTERVAL_S = 0.05
 """Between two looks at something that happens in its own time, so that it has the cores to happen."""
 
-ENDED = ("passed", "refused", "failed", "withdrawn")
-
 
 class Service(RunningService):
-    """A service that runs, and where."""
-
     def client(self, token: str = "") -> httpx.Client:
         headers = {"authorization": f"Bearer {token}"} if token else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE_S)
@@ -101,7 +97,6 @@ head_s = 2
 
 @pytest.fixture(scope="module")
 def service(desk: IntakeDirectory) -> Iterator[Service]:
-    """The contest's intake."""
     with serving(desk) as running:
         yield running
 
@@ -122,14 +117,18 @@ def new_client(desk: IntakeDirectory, service: Service) -> Iterator[Callable[[st
 
 @pytest.fixture(scope="module")
 def ada(new_client: Callable[[str], httpx.Client]) -> httpx.Client:
-    """An author."""
     return new_client("ada")
 
 
 @pytest.fixture(scope="module")
 def eve(new_client: Callable[[str], httpx.Client]) -> httpx.Client:
-    """Another author."""
     return new_client("eve")
+
+
+def upload_head(client: httpx.Client, length: int, *headers: str) -> bytes:
+    """The head of a request that uploads `length` bytes."""
+    lines = ("POST /submissions?filename=a.zip HTTP/1.1", "Host: x", f"Content-Length: {length}", *headers)
+    return "\r\n".join([*lines, f"Authorization: {client.headers['authorization']}", "", ""]).encode()
 
 
 def send(client: httpx.Client, content: bytes | str, filename: str = "a.zip", **query: str) -> int:
@@ -145,6 +144,6 @@ def ended(client: httpx.Client, number: int) -> dict[str, Any]:
     """A submission, once something has become of it."""
     while True:
         found: dict[str, Any] = client.get(f"/submissions/{number}").json()
-        if found["state"] in ENDED and not found["again_at"]:
+        if found["state"] in ("passed", "refused", "failed", "withdrawn") and not found["again_at"]:
             return found
         time.sleep(POLL_INTERVAL_S)

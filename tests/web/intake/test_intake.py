@@ -20,7 +20,7 @@ from judge.submissions.service import IntakeDirectory
 from judge.transparency.keys import KEY_FILE, load_key
 from judge.transparency.receipt import MAX_RECEIPT_BYTES, read_receipt
 from tests.patience import PATIENCE_S
-from tests.web.intake.conftest import Service, ended, send
+from tests.web.intake.conftest import Service, ended, send, upload_head
 from tests.web.live.watching import until
 
 
@@ -68,9 +68,7 @@ def test_refused_submission_gives_its_reason_log_and_report(ada: httpx.Client) -
     assert 404 == error_of(ada.get(f"/submissions/{without_agent}/report"))[0]
 
 
-def test_a_failure_of_the_host_is_tried_again_and_never_the_authors_business(
-    ada: httpx.Client, desk: IntakeDirectory
-) -> None:
+def test_failure_of_the_host_is_tried_again_and_hidden_from_authors(ada: httpx.Client, desk: IntakeDirectory) -> None:
     number = send(ada, "host")
     found = ended(ada, number)
     assert ("failed", 2) == (found["state"], str(found["journal"]).count("'failed'"))
@@ -172,10 +170,7 @@ def test_oversized_body_is_refused_before_and_while_it_is_sent(ada: httpx.Client
 
 def test_oversized_upload_is_refused_before_its_first_byte(service: Service, ada: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.sendall(
-            b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n"
-            b"Expect: 100-continue\r\nAuthorization: " + ada.headers["authorization"].encode() + b"\r\n\r\n"
-        )
+        client.sendall(upload_head(ada, 99999999999, "Expect: 100-continue"))
         assert client.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
@@ -246,7 +241,6 @@ def test_answers_name_no_server_and_permit_no_other_origin(ada: httpx.Client, se
 
 
 def test_no_token_is_in_the_log(service: Service, ada: httpx.Client, eve: httpx.Client) -> None:
-    """Wherever a careless author puts it."""
     eve.get("/submissions")
     httpx.get(f"{service.url}/submissions", timeout=PATIENCE_S)
     token = ada.headers["authorization"].removeprefix("Bearer ")
@@ -277,17 +271,10 @@ def test_non_http_data_ends_no_service(service: Service) -> None:
         assert 200 == stranger.get("/health").status_code
 
 
-UNENDED = [
-    b"",
-    b"GET /health HTT",
-    b"GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ",
-    b"GET /health HTTP/1.1\r\nHost: x\r\n\r\nGET /health HTTP/1.1\r\nX",
-]
-
-
 def test_unfinished_head_is_not_waited_for(service: Service) -> None:
+    head = b"GET /health HTTP/1.1\r\nHost: x\r\n"
     with ExitStack() as stack:
-        for begun in UNENDED:
+        for begun in (b"", b"GET /health HTT", head + b"X-Slow: ", head + b"\r\nGET /health HTTP/1.1\r\nX"):
             client = stack.enter_context(socket.create_connection(("127.0.0.1", service.port)))
             client.sendall(begun)
             stack.callback(all_of, client)
@@ -304,11 +291,7 @@ def all_of(client: socket.socket) -> bytes:
 
 def test_unfinished_body_gets_an_error(service: Service, ada: httpx.Client) -> None:
     with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.sendall(
-            b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\nAuthorization: "
-            + ada.headers["authorization"].encode()
-            + b"\r\n\r\ngood"
-        )
+        client.sendall(upload_head(ada, 100) + b"good")
         answer = all_of(client)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"send the upload again" in answer

@@ -1,7 +1,6 @@
 """Names of agents over HTTP: which are refused, by whom they are taken, and when."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import httpx
 import pytest
@@ -15,12 +14,6 @@ from tests.web.intake.conftest import Service, ended, make_token, send
 from tests.web.intake.test_intake import error_of
 
 
-@contextmanager
-def author_of(desk: IntakeDirectory, service: Service, author: str) -> Iterator[httpx.Client]:
-    with service.client(make_token(desk, author)) as client:
-        yield client
-
-
 def listed(name: str) -> str:
     return f"the contest's file lists an agent called {name!r}: choose another name"
 
@@ -28,7 +21,7 @@ def listed(name: str) -> str:
 def test_names_of_listed_agents_are_those_of_the_file_now(service: Service, desk: IntakeDirectory) -> None:
     file = desk.folder / "contest.toml"
     text = file.read_text()
-    with author_of(desk, service, "mia") as mia, closing(desk.register()) as register:
+    with service.client(make_token(desk, "mia")) as mia, closing(desk.register()) as register:
         refused = send(mia, "bad five")
         ended(mia, refused)
         file.write_text(f'{text}\n[[agents]]\npath = "anna"\nname = "five"\n')

@@ -1,5 +1,7 @@
 """What an author reads about a practice game that the host interrupted."""
 
+from typing import Any
+
 import pytest
 
 from judge.contest_games import GameState
@@ -19,18 +21,7 @@ from judge.web.schemas import HOST_FAILED, practice_reason
     ],
 )
 def test_a_played_game_shows_no_failure_of_the_host(state: GameState, failures: int, why: str, shown: str) -> None:
-    game = PracticeGame(
-        id=1,
-        state=state,
-        why=why,
-        agent="good",
-        opponent="house-instant",
-        seat=0,
-        verdict="win",
-        winner=0,
-        reason="5 in a row",
-        seconds=1.0,
-        failures=failures,
-    )
+    result: dict[str, Any] = {"seat": 0, "verdict": "win", "winner": 0, "reason": "5 in a row", "seconds": 1.0}
+    game = PracticeGame(id=1, state=state, why=why, agent="good", opponent="house", failures=failures, **result)
 
     assert shown == practice_reason(game)

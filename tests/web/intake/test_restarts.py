@@ -2,13 +2,11 @@
 
 import socket
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import httpx
 from sqlalchemy import create_engine, text
 
 from judge.base.worker_processes import Worker, wait
@@ -16,14 +14,13 @@ from judge.sandbox.machine import cores
 from judge.sandbox.machine.cores import CoreLocks
 from judge.web.player.queues import Running
 from tests.cli.contests import workers
-from tests.web.intake.conftest import POLL_INTERVAL_S, Service, ended, make_contest, make_token, send, serving
+from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_contest, make_token, send, serving, upload_head
 from tests.web.live.watching import until
 
 
 def held(path: Path) -> None:
     """Wait until the gate has one in its hands."""
-    while not path.with_name(path.name + ".held").exists():
-        time.sleep(POLL_INTERVAL_S)
+    until(path.with_name(path.name + ".held").exists, "the gate does not begin")
 
 
 def test_submission_processed_during_a_stop_and_a_kill_is_processed_again(tmp_path: Path) -> None:
@@ -69,7 +66,7 @@ def test_a_worker_that_takes_too_long_is_killed(tmp_path: Path) -> None:
             assert register.get(slow).why.startswith("it took more than 1 s")
 
 
-def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None:
+def test_waiting_for_a_core_is_no_time_of_the_submission() -> None:
     taken: Any = None  # whose it is does not matter
     worker: Worker[Any] = Worker()
     with closing(worker):
@@ -86,9 +83,6 @@ def test_waiting_for_a_core_is_no_time_of_the_submission(tmp_path: Path) -> None
         assert 1000 <= run.spent_s
 
 
-# --- who asks too often -----------------------------------------------------------------------------------------------
-
-
 def test_requests_are_bounded_by_author_and_by_address(tmp_path: Path) -> None:
     desk = make_contest(tmp_path, "requests_per_minute = 3\naddress_requests_per_minute = 7\nstrangers_per_minute = 2")
     with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
@@ -101,38 +95,23 @@ def test_requests_are_bounded_by_author_and_by_address(tmp_path: Path) -> None:
 
 
 def test_uploads_are_bounded(tmp_path: Path) -> None:
-    """By what waits, by what is under way, and by the hour."""
-    desk = make_contest(tmp_path, "uploads_per_hour = 3\nwaiting_per_author = 2\nuploads_at_once = 1")
-    free = tmp_path / "free"
+    """Each limit of what is stored is in tests/store/test_submissions.py."""
+    desk = make_contest(tmp_path, "uploads_per_hour = 2\nuploads_at_once = 1")
     with serving(desk) as service, service.client(make_token(desk, "ada")) as ada:
 
         def post(content: str) -> tuple[int, str]:
             answer = ada.post("/submissions?filename=a.zip", content=content.encode())
             return answer.status_code, answer.json().get("error", "")
 
-        with begun_upload(service, ada):
+        with socket.create_connection(("127.0.0.1", service.port)) as sender:
+            sender.sendall(upload_head(ada, 100, "Expect: 100-continue"))
+            assert sender.recv(4096).startswith(b"HTTP/1.1 100")
             assert (429, "1 of your uploads are still running: wait for them") == post("good x")
         # Its end is heard of in its own time.
-        while post(f"hold {free} one")[0] == 429:
+        while post("good one")[0] == 429:
             time.sleep(POLL_INTERVAL_S)
-        send(ada, "good two")
-        assert (429, "2 of your submissions are waiting: wait for their results first") == post("good x")
-        free.touch()
-        assert ["passed", "passed"] == [ended(ada, number)["state"] for number in (1, 2)]
-        assert "passed" == ended(ada, send(ada, "good three"))["state"]
-        assert (429, "3 uploads in the last hour, which is the limit: try again later") == post("good x")
-
-
-@contextmanager
-def begun_upload(service: Service, client: httpx.Client) -> Iterator[None]:
-    """An upload of which the headers were sent, and which the service has asked to go on."""
-    with socket.create_connection(("127.0.0.1", service.port)) as sender:
-        sender.sendall(
-            b"POST /submissions?filename=a.zip HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n"
-            b"Expect: 100-continue\r\nAuthorization: " + client.headers["authorization"].encode() + b"\r\n\r\n"
-        )
-        assert sender.recv(4096).startswith(b"HTTP/1.1 100")
-        yield
+        assert "passed" == ended(ada, send(ada, "good two"))["state"]
+        assert (429, "2 uploads in the last hour, which is the limit: try again later") == post("good x")
 
 
 def test_author_state_is_limited_before_it_is_stored(tmp_path: Path) -> None:
@@ -150,7 +129,6 @@ def test_author_state_is_limited_before_it_is_stored(tmp_path: Path) -> None:
 
 
 def test_the_store_going_away_is_the_hosts_failure(tmp_path: Path) -> None:
-    """And the log tells of it without a token."""
     desk = make_contest(tmp_path)
     token = make_token(desk, "ada")
     with serving(desk) as service, service.client(token) as ada:

@@ -60,10 +60,8 @@ def test_archive_becomes_an_agent_or_reports_why_not(tmp_path: Path) -> None:
         report = CheckReport.model_validate(ada.get(f"/submissions/{bad}/report").json())
     assert Grade.FAIL is report.grade
     assert "I have no board" in report.findings[0].evidence
-    register = desk.register()
-    (entry,) = register.entries()
-    register.close()
-    agent = agent_of(desk, entry)
+    with closing(desk.register()) as register:
+        agent = agent_of(desk, *register.entries())
     assert ("mine", "ada") == (agent.manifest.name, agent.manifest.author)
     assert "house-python" == agent.calls_itself(desk.policy)
     assert (agent.program / "house-python.py").is_file()
@@ -83,10 +81,6 @@ def accepted(job: UploadJob, _tell: OnStep) -> UploadOutcome:
     return UploadOutcome(agent=replace(agent, manifest=manifest, program=AgentStore(job.agents).put(agent.program)))
 
 
-def say(_text: str) -> None:
-    """Hears which process has a core."""
-
-
 @contextmanager
 def on_all_cores() -> Iterator[None]:
     """Let this process go back to where it may run, whatever core a judge keeps it to."""
@@ -101,7 +95,7 @@ def on_all_cores() -> Iterator[None]:
 def playing(directory: IntakeDirectory) -> Iterator[tuple[PracticeGames, BackgroundJobs[bool]]]:
     """The practice games of what has just passed, while they are played."""
     with on_all_cores(), closing(directory.practice_games()) as games:
-        _, host = hosting(directory, say)
+        _, host = hosting(directory, print)
         with practice_jobs(directory, host, games) as players:
             yield games, players
 
@@ -137,7 +131,7 @@ def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_work
         slots = [core for cores in place_on_host().slots for core in cores]
     with playing(directory) as (games, players):
         first = wait_for(games, number, GameState.RUNNING, 1)
-        wanted = CoreLocks(slots, say)
+        wanted = CoreLocks(slots, print)
         waiting = threading.Thread(target=wanted.wait)
         waiting.start()
         waiting.join()

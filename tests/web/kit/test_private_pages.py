@@ -3,11 +3,9 @@
 The answers of all their addresses, also to forms of another site, are in tests/golden/access.txt.
 """
 
-import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 from fastapi import APIRouter, FastAPI, Request
@@ -21,11 +19,11 @@ from judge.translations.language import CODES
 from judge.web.kit.answers import UnauthorizedError, new_app
 from judge.web.kit.session import PrivatePages, SessionCookie, contest_values
 from tests.contest.cups import snapshot
-from tests.web.service import Answer, call, scope_of
+from tests.web import service
+from tests.web.service import FORM, Answer, scope_of
 
 GUESTS = PrivatePages("guests", "judge.web.authors", SessionCookie("guest"))
 NAMES = {"token-of-ada": "ada", "token-of-eve": "eve"}
-FORM = {"content-type": "application/x-www-form-urlencoded"}
 LADDER = Ladder(name="ladder", total_games=4)
 PLAN = Plan(name="cup", policy="gomocup-freestyle", format=RoundRobin(name="round-robin"))
 
@@ -68,9 +66,6 @@ def test_contest_is_that_of_the_file_until_it_begins(begun: Snapshot | None) -> 
     assert (begun is None or begun.format.has_rounds) is found["has_rounds"]
 
 
-# --- an application ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def looked_up() -> list[str]:
     """The tokens whose names were asked for."""
@@ -100,8 +95,8 @@ def app(looked_up: list[str]) -> FastAPI:
 
 
 def ask(app: FastAPI, method: str, path: str, token: str = "", **more: str) -> Answer:
-    headers = {**FORM, **({"cookie": f"guest={token}"} if token else {}), **more}
-    return asyncio.run(call(app, method, path, headers, body=urlencode({"token": "token-of-ada"}).encode()))
+    headers = {"content-type": FORM["content-type"], **more}
+    return service.ask(app, method, path, f"guest={token}" if token else "", b"token=token-of-ada", **headers)
 
 
 @pytest.mark.parametrize("folder", [f"/{path}" for path in GUESTS.paths])
@@ -114,9 +109,7 @@ def test_pages_of_the_first_router_come_first_in_each_language(app: FastAPI, fol
 
 
 @pytest.mark.parametrize("path", ["/guests/session", "/cs/guests/session", "/guests/sign-out", "/cs/guests/sign-out"])
-def test_form_of_another_site_changes_no_session_and_looks_nothing_up(
-    app: FastAPI, looked_up: list[str], path: str
-) -> None:
+def test_form_of_another_site_changes_and_looks_up_nothing(app: FastAPI, looked_up: list[str], path: str) -> None:
     for foreign in ({"sec-fetch-site": "cross-site"}, {"origin": "https://evil.example", "host": "here"}):
         status, headers, answer = ask(app, "POST", path, "token-of-eve", **foreign)
         assert (422, False, True) == (status, "set-cookie" in headers, b"another site" in answer)

@@ -17,13 +17,9 @@ from judge.store.files import Files
 from judge.web.kit import rendering
 from judge.web.kit.lanes import Lane
 from judge.web.kit.rendering import ByteCache, RecordTask, RenderedResponse, Renderer
+from tests.web.event_loop import in_event_loop, stays, until
 
 CALLS: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def calls() -> None:
-    CALLS.clear()
 
 
 def double(files: Path, digest: str, *_: object) -> bytes:
@@ -47,10 +43,6 @@ def refuse(_files: Path, _digest: str) -> bytes:
     raise InputError("damaged")
 
 
-async def stays() -> Any:
-    await asyncio.Event().wait()
-
-
 def goes_with(event: asyncio.Event) -> Callable[[], Awaitable[Any]]:
     async def receive() -> Any:
         await event.wait()
@@ -70,14 +62,13 @@ def large(tmp_path: Path) -> RecordTask:
     return RecordTask(tmp_path, digest, count_up, (tmp_path / "log", tmp_path / "go"))
 
 
-def test_task_runs_once_for_all_who_ask_at_once_or_later(small: RecordTask) -> None:
-    async def run() -> None:
-        with closing(Renderer()) as renderer:
-            found = await asyncio.gather(*(renderer.render(stays, f"10.0.0.{n}", small) for n in range(50)))
-            assert [b"recordrecord"] * 50 == found
-            assert b"recordrecord" == await renderer.with_same_caches().render(stays, "x", small)
-
-    asyncio.run(run())
+@in_event_loop
+async def test_task_runs_once_for_all_who_ask_at_once_or_later(small: RecordTask) -> None:
+    CALLS.clear()
+    with closing(Renderer()) as renderer:
+        found = await asyncio.gather(*(renderer.render(stays, f"10.0.0.{n}", small) for n in range(50)))
+        assert [b"recordrecord"] * 50 == found
+        assert b"recordrecord" == await renderer.with_same_caches().render(stays, "x", small)
     assert 1 == len(CALLS)
 
 
@@ -86,110 +77,90 @@ def test_tasks_with_other_arguments_have_other_results(small: RecordTask) -> Non
     assert small.key == RecordTask(small.files, small.digest, double).key
 
 
-def test_large_record_is_read_once_in_a_process_for_all_who_wait(large: RecordTask, tmp_path: Path) -> None:
-    async def run() -> None:
-        with closing(Renderer()) as renderer:
-            asked = [asyncio.create_task(renderer.render(stays, f"10.0.0.{n}", large)) for n in range(20)]
-            await until((tmp_path / "log").exists)
-            (tmp_path / "go").touch()
-            found = await asyncio.gather(*asked)
-            (path,) = set(found)
-            assert isinstance(path, Path)
-            assert bytes(10) == path.read_bytes()
-            assert path == await renderer.render(stays, "x", large)
-        assert not path.exists()
-
-    asyncio.run(run())
+@in_event_loop
+async def test_large_record_is_read_once_in_a_process_for_all_who_wait(large: RecordTask, tmp_path: Path) -> None:
+    with closing(Renderer()) as renderer:
+        asked = [asyncio.create_task(renderer.render(stays, f"10.0.0.{n}", large)) for n in range(20)]
+        await until((tmp_path / "log").exists)
+        (tmp_path / "go").touch()
+        found = await asyncio.gather(*asked)
+        (path,) = set(found)
+        assert isinstance(path, Path)
+        assert bytes(10) == path.read_bytes()
+        assert path == await renderer.render(stays, "x", large)
+    assert not path.exists()
     pids = (tmp_path / "log").read_text().split()
     assert 1 == len(pids)
     assert str(os.getpid()) not in pids
 
 
-def test_process_ends_when_its_last_client_goes(large: RecordTask, tmp_path: Path) -> None:
-    async def run() -> None:
-        gone = asyncio.Event()
-        with closing(Renderer()) as renderer:
-            asked = [asyncio.create_task(renderer.render(goes_with(gone), f"10.0.0.{n}", large)) for n in range(3)]
-            await until(lambda: (tmp_path / "log").exists() and bool((tmp_path / "log").read_text()))
-            pid = int((tmp_path / "log").read_text())
-            gone.set()
-            for each in asked:
-                with pytest.raises(ClientDisconnect):
-                    await each
-            await until(lambda: not Path(f"/proc/{pid}").exists())
-            assert not renderer._flights
-
-    asyncio.run(run())
+@in_event_loop
+async def test_process_ends_when_its_last_client_goes(large: RecordTask, tmp_path: Path) -> None:
+    gone = asyncio.Event()
+    with closing(Renderer()) as renderer:
+        asked = [asyncio.create_task(renderer.render(goes_with(gone), f"10.0.0.{n}", large)) for n in range(3)]
+        await until(lambda: (tmp_path / "log").exists() and bool((tmp_path / "log").read_text()))
+        pid = int((tmp_path / "log").read_text())
+        gone.set()
+        for each in asked:
+            with pytest.raises(ClientDisconnect):
+                await each
+        await until(lambda: not Path(f"/proc/{pid}").exists())
+        assert not renderer._flights
 
 
-def test_small_pages_do_not_wait_for_a_large_record(large: RecordTask, small: RecordTask, tmp_path: Path) -> None:
-    async def run() -> None:
-        with closing(Renderer()) as renderer:
-            waiting = asyncio.create_task(renderer.render(stays, "10.0.0.1", large))
-            await until((tmp_path / "log").exists)
-            assert b"recordrecord" == await renderer.render(stays, "10.0.0.2", small)
-            (tmp_path / "go").touch()
-            await waiting
-
-    asyncio.run(run())
+@in_event_loop
+async def test_small_pages_do_not_wait_for_a_large_record(large: RecordTask, small: RecordTask, tmp_path: Path) -> None:
+    with closing(Renderer()) as renderer:
+        waiting = asyncio.create_task(renderer.render(stays, "10.0.0.1", large))
+        await until((tmp_path / "log").exists)
+        assert b"recordrecord" == await renderer.render(stays, "10.0.0.2", small)
+        (tmp_path / "go").touch()
+        await waiting
 
 
-def test_record_that_needs_too_much_memory_is_refused(large: RecordTask, monkeypatch: pytest.MonkeyPatch) -> None:
+@in_event_loop
+async def test_record_that_needs_too_much_memory_is_refused(large: RecordTask) -> None:
     task = RecordTask(large.files, large.digest, exhaust)
-
-    async def run() -> None:
-        with closing(Renderer()) as renderer, pytest.raises(InputError, match="too large to be shown"):
-            await renderer.render(stays, "10.0.0.1", task)
-
-    asyncio.run(run())
+    with closing(Renderer()) as renderer, pytest.raises(InputError, match="too large to be shown"):
+        await renderer.render(stays, "10.0.0.1", task)
 
 
 @pytest.mark.parametrize("is_large", [False, True])
-def test_error_of_a_task_reaches_all_who_wait_and_is_not_stored(
-    is_large: bool, large: RecordTask, small: RecordTask
-) -> None:
+@in_event_loop
+async def test_error_reaches_all_who_wait_and_is_not_kept(is_large: bool, large: RecordTask, small: RecordTask) -> None:
     task = RecordTask(large.files, large.digest if is_large else small.digest, refuse)
-
-    async def run() -> None:
-        with closing(Renderer()) as renderer:
-            for _ in range(2):
-                found = await asyncio.gather(
-                    *(renderer.render(stays, "10.0.0.1", task) for _ in range(2)), return_exceptions=True
-                )
-                assert ["damaged", "damaged"] == [str(each) for each in found]
-
-    asyncio.run(run())
+    with closing(Renderer()) as renderer:
+        for _ in range(2):
+            asked = (renderer.render(stays, "10.0.0.1", task) for _ in range(2))
+            found = await asyncio.gather(*asked, return_exceptions=True)
+            assert ["damaged", "damaged"] == [str(each) for each in found]
 
 
-def test_networks_get_their_turns_alternately() -> None:
-    async def run() -> list[str]:
-        lane, order = Lane(), list[str]()
+@in_event_loop
+async def test_networks_get_their_turns_alternately() -> None:
+    lane, order = Lane(), list[str]()
 
-        async def take(client: str) -> None:
-            async with lane.turn(client):
-                order.append(client)
-                await asyncio.sleep(0)
-
-        clients = [*["10.0.0.1"] * 6, "10.0.1.1", "10.0.2.1"]
-        await asyncio.gather(*map(take, clients))
-        return order
-
-    assert ["10.0.0.1", "10.0.0.1", "10.0.1.1", "10.0.2.1"] == asyncio.run(run())[:4]
-
-
-def test_client_that_goes_gives_its_turn_away() -> None:
-    async def run() -> None:
-        lane = Lane()
-        async with lane.turn("a"):
-            waiting = [asyncio.create_task(lane.turn(name).__aenter__()) for name in "bc"]
+    async def take(client: str) -> None:
+        async with lane.turn(client):
+            order.append(client)
             await asyncio.sleep(0)
-            waiting[0].cancel()
-        await waiting[1]
-        assert not lane._is_free
-        with contextlib.suppress(asyncio.CancelledError):
-            await waiting[0]
 
-    asyncio.run(run())
+    await asyncio.gather(*map(take, [*["10.0.0.1"] * 6, "10.0.1.1", "10.0.2.1"]))
+    assert ["10.0.0.1", "10.0.0.1", "10.0.1.1", "10.0.2.1"] == order[:4]
+
+
+@in_event_loop
+async def test_client_that_goes_gives_its_turn_away() -> None:
+    lane = Lane()
+    async with lane.turn("a"):
+        waiting = [asyncio.create_task(lane.turn(name).__aenter__()) for name in "bc"]
+        await asyncio.sleep(0)
+        waiting[0].cancel()
+    await waiting[1]
+    assert not lane._is_free
+    with contextlib.suppress(asyncio.CancelledError):
+        await waiting[0]
 
 
 def test_cache_keeps_no_more_bytes_than_it_may() -> None:
@@ -211,25 +182,17 @@ def test_cache_keeps_no_more_bytes_than_it_may() -> None:
     assert 0 == cache._bytes
 
 
-def test_download_of_a_large_record_is_sent_from_a_file(large: RecordTask, tmp_path: Path) -> None:
+@in_event_loop
+async def test_download_of_a_large_record_is_sent_from_a_file(large: RecordTask, tmp_path: Path) -> None:
     (tmp_path / "go").touch()
     sent: list[Any] = []
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    async def run() -> None:
-        with closing(Renderer()) as renderer:
-            response = RenderedResponse(renderer, large, "application/json", {"content-disposition": "attachment"})
-            scope = {"type": "http", "method": "GET", "headers": [], "client": ("10.0.0.1", 1)}
-            await response(scope, stays, send)
-
-    asyncio.run(run())
+    with closing(Renderer()) as renderer:
+        response = RenderedResponse(renderer, large, "application/json", {"content-disposition": "attachment"})
+        scope = {"type": "http", "method": "GET", "headers": [], "client": ("10.0.0.1", 1)}
+        await response(scope, stays, send)
     assert 200 == sent[0]["status"]
     assert bytes(10) == b"".join(message.get("body", b"") for message in sent[1:])
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(120):
-        while not is_so():
-            await asyncio.sleep(0.01)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.broadcast.test_recorder import until
+from tests.patience import until
 
 ROOT = Path(__file__).resolve().parents[3]
 SYSTEMD = Path("/lib/systemd/systemd")
@@ -29,11 +29,9 @@ class Guest:
         self._enter = ("nsenter", "-t", str(init), "-a", "-r", "env", "-C", "/srv/judge")
 
     def run(self, *command: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command in the guest as root."""
         return subprocess.run([*self._enter, *command], input=text, capture_output=True, text=True, check=False)
 
     def start(self, *command: str) -> subprocess.Popen[bytes]:
-        """Start a command in the guest as root."""
         return subprocess.Popen([*self._enter, *command])
 
     def write(self, path: str, text: str) -> None:
@@ -42,7 +40,6 @@ class Guest:
         assert 0 == done.returncode, done.stderr
 
     def state(self, unit: str, *keys: str) -> list[str]:
-        """The values of a unit's properties."""
         return [self.run("systemctl", "show", unit, "--value", "-p", key).stdout.strip() for key in keys]
 
     def control(self, verb: str, unit: str) -> None:
@@ -53,7 +50,6 @@ class Guest:
         return self.run("journalctl", "--no-pager", "-o", "cat", "-u", unit).stdout
 
     def answers(self, url: str) -> bool:
-        """Whether an address of the guest answers with 200."""
         program = f"import urllib.request as r; r.urlopen({url!r}, timeout=5).read()"
         return 0 == self.run("python3", "-c", program).returncode
 

@@ -1,6 +1,6 @@
 """`judge serve` on a free port, with a check for tests in the place of the real one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,9 +10,7 @@ from tests.web.intake.standing_in import GATE
 
 
 @contextmanager
-def serving_all(folder: Path, proxy: str = "", root_path: str = "", without: Sequence[str] = ()) -> Iterator[Service]:
-    """The pages, the intake and the authors' pages of a contest, until the test is through with it. `without` names
-    defences that are switched off."""
-    options = [f"--proxy={proxy}", f"--root-path={root_path}"]
-    with serving(folder, *options, without=(GATE, *without)) as running:
+def serving_all(folder: Path, proxy: str = "", root_path: str = "") -> Iterator[Service]:
+    """The pages, the intake and the authors' pages of a contest."""
+    with serving(folder, f"--proxy={proxy}", f"--root-path={root_path}", without=[GATE]) as running:
         yield Service(running.process, running.port, running.log)

@@ -16,14 +16,7 @@ from tests.corpus.commands import printed
 from tests.publish.cups import STRONG_TO_WEAK
 from tests.web.live.watching import Watched, watched
 
-CLOCKS = 'change = ["clock.control=60"]\n[clocks]\nbert = "9/40:20"\n'
-
-MODELS = {
-    "/api/standings": Standings,
-    "/api/games": Games,
-    "/api/games/{number}": GameDetails,
-    "/api/agents": Agents,
-}
+MODELS = {"/api/standings": Standings, "/api/games": Games, "/api/games/{number}": GameDetails, "/api/agents": Agents}
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +24,13 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """Six games, of which two are over, after an attempt that is void."""
     folder = tmp_path_factory.mktemp("api")
     cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
-    with watched(folder, cast, games=2, more=CLOCKS) as found:
+    clocks = 'change = ["clock.control=60"]\n[clocks]\nbert = "9/40:20"\n'
+    with watched(folder, cast, games=2, more=clocks) as found:
         found.cup.play(3, void=[1])
         yield found
 
 
 def shown(contest: Watched, *words: str) -> bytes:
-    """The document that a command prints."""
     return printed("contest", *words, str(contest.cup.folder), "--json").encode()
 
 
@@ -47,11 +40,8 @@ def document(contest: Watched, path: str) -> Any:
     return response.json()
 
 
-def test_standings_are_those_of_the_command_byte_for_byte(contest: Watched) -> None:
+def test_standings_games_and_agents_are_those_of_the_commands(contest: Watched) -> None:
     assert shown(contest, "standings") == contest.get("api/standings").content
-
-
-def test_games_and_agents_are_those_of_the_status(contest: Watched) -> None:
     status = json.loads(shown(contest, "status", "--games", "--agents"))
 
     assert {"contest": "spring-cup", "games": status["list"], "next": None} == document(contest, "api/games")

@@ -12,7 +12,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,9 +24,9 @@ import pytest
 from judge.base.resources import IMAGES
 from judge.contest.plan import BroadcastPlan
 from judge.contest.run_lock import player_of
-from tests.broadcast.test_recorder import until
 from tests.cli.brains import packed_agent
 from tests.examples import evidence
+from tests.patience import until
 from tests.site.browser import Browser
 from tests.store.server import SERVERS
 from tests.test_wheel import SOURCES
@@ -61,11 +61,6 @@ if [[ $1 == postgres && ! -s $PGDATA/PG_VERSION ]]; then
 fi
 exec "$@"
 """
-
-
-def blocks() -> Sequence[str]:
-    """The commands of the page: to set up, to back up, to restore."""
-    return re.findall(r"^```console\n(.*?)^```", (EXAMPLE / "README.md").read_text(), re.DOTALL | re.MULTILINE)
 
 
 def run(*words: str, **options: Any) -> str:
@@ -135,7 +130,6 @@ class Services:
 
     @contextmanager
     def playing(self) -> Iterator[None]:
-        """The process that plays."""
         with (self.folder.parent / "player.log").open("w") as log:
             process = subprocess.Popen(PLAYER.split(), stderr=log, stdin=subprocess.DEVNULL, **self.as_user)
         try:
@@ -164,18 +158,14 @@ class Services:
         until(lambda: self.inspected(name)["RestartCount"] > before["RestartCount"], f"{name} is not started again")
 
     @contextmanager
-    def request(self, method: str, path: str, **headers: str) -> Iterator[http.client.HTTPResponse]:
-        """The response to a request, of whose body nothing is sent."""
+    def request(self, path: str) -> Iterator[http.client.HTTPResponse]:
         trusting = ssl.create_default_context(cafile=self.folder.parent / "certificate.pem")
         with closing(http.client.HTTPSConnection("localhost", self.port, timeout=60, context=trusting)) as connection:
-            connection.putrequest(method, f"/cup/{path}")
-            for name, value in headers.items():
-                connection.putheader(name.replace("_", "-"), value)
-            connection.endheaders()
+            connection.request("GET", f"/cup/{path}")
             yield connection.getresponse()
 
     def page(self, path: str) -> tuple[int, str]:
-        with self.request("GET", path) as response:
+        with self.request(path) as response:
             return response.status, response.read().decode(errors="replace")
 
 
@@ -239,7 +229,8 @@ def prepare(services: Services, place: Path) -> None:
 
 @pytest.mark.timeout(1800)  # builds images, and plays twice
 def test_contest_in_containers_survives_kills_and_is_restored(services: Services, browser: Browser) -> None:
-    set_up, back_up, restore = blocks()
+    page = (EXAMPLE / "README.md").read_text()
+    set_up, back_up, restore = re.findall(r"^```console\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     folder = services.folder
     browser.trust_any_certificate()
 
@@ -258,9 +249,8 @@ def test_contest_in_containers_survives_kills_and_is_restored(services: Services
         browser.wait_for("document.body.innerText.includes('Signed in as organiser')")
         browser.leave()
         plan = folder / "cup/contest.toml"
-        plan.write_text(
-            re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {datetime.now(UTC).isoformat()}", plan.read_text())
-        )
+        now = datetime.now(UTC).isoformat()
+        plan.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {now}", plan.read_text()))
         for name in ("judge", "database"):
             until(lambda: is_playing(services), "no game is played")
             services.kill(name)
@@ -315,7 +305,7 @@ def check_limit_of_streams(services: Services) -> None:
     """One address has a number of streams; a client with another address is served."""
     allowed = BroadcastPlan().connections_per_address
     with ExitStack() as stack:
-        streams = [stack.enter_context(services.request("GET", "events?since=0")) for _ in range(2 * allowed + 10)]
+        streams = [stack.enter_context(services.request("events?since=0")) for _ in range(2 * allowed + 10)]
         assert [200] * allowed + [429] * (allowed + 10) == [each.status for each in streams]
         ask = "from urllib.request import *; import ssl; print(urlopen('https://proxy/cup/health/live', None, 30, "
         script = f"{ask}context=ssl._create_unverified_context()).status)"

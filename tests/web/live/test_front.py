@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -22,10 +21,9 @@ from tests.forked import ForkedProcess
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
-from tests.web.live.watching import free_port, until
+from tests.web.live.watching import entries_of, free_port, until
 from tests.web.views import check_views
 
-ATOM = "{http://www.w3.org/2005/Atom}"
 COMING = """
 name = "next-cup"
 title = "The next cup"
@@ -97,20 +95,16 @@ def test_feed_has_each_change_of_state_newest_first(front: str) -> None:
     answer = httpx.get(f"{front}/feed.xml", timeout=60)
 
     assert "application/atom+xml" == answer.headers["content-type"].partition(";")[0]
-    feed = ElementTree.fromstring(answer.content)  # noqa: S314 our own
-    entries = [
-        (entry.findtext(f"{ATOM}title"), entry.find(f"{ATOM}link").get("href"))  # type: ignore[union-attr]
-        for entry in feed.iter(f"{ATOM}entry")
-    ]
+    entries = entries_of(answer.content)
     assert {
         ("last-cup has begun", "last-cup/"),
         ("last-cup is over", "last-cup/"),
         ("this-cup has begun", "this-cup/"),
         ("The next cup is announced", "next-cup/"),
-    } == set(entries)
-    times = [entry.findtext(f"{ATOM}updated") for entry in feed.iter(f"{ATOM}entry")]
-    assert sorted(times, reverse=True, key=str) == times
-    assert times[0] == feed.findtext(f"{ATOM}updated")
+    } == {(entry["title"], entry["link"]) for entry in entries}
+    times = [entry["updated"] for entry in entries]
+    assert sorted(times, reverse=True) == times
+    assert f"<updated>{times[0]}</updated>" in answer.text.partition("<entry>")[0]
 
 
 def test_each_contest_is_complete_in_its_folder(front: str) -> None:
@@ -124,9 +118,8 @@ def test_each_contest_is_complete_in_its_folder(front: str) -> None:
     feeds = [httpx.get(f"{front}/{name}/feed").headers.get("judge-log") for name in ("last-cup", "this-cup")]
     assert None not in feeds
     assert 2 == len(set(feeds))
-    assert 404 == httpx.get(f"{front}/next-cup/feed").status_code
-    assert 404 == httpx.get(f"{front}/other/index.html").status_code
-    assert 404 == httpx.get(f"{front}/last-cup/../../etc/passwd").status_code
+    for path in ("next-cup/feed", "other/index.html", "last-cup/../../etc/passwd"):
+        assert 404 == httpx.get(f"{front}/{path}").status_code
     with httpx.stream("GET", f"{front}/this-cup/events", timeout=60) as stream:
         assert "data: " in next(text for text in stream.iter_text() if "data:" in text)
 

@@ -21,7 +21,6 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 async def take_turns(service: Service, client: int, connection: int) -> None:
-    """Each client is of another kind."""
     await [*KINDS.values()][client % len(KINDS)](service, client, connection)
 
 

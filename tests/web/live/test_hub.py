@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
 
@@ -12,16 +11,8 @@ from judge.broadcast.events import AnyEvent, StateChanged
 from judge.broadcast.log import LOG_FILE, EventLog
 from judge.record.policy import load_policy
 from judge.web.live import hub as hub_module
-from judge.web.live.hub import (
-    EVENTS_PER_BLOCK,
-    MAX_OPEN_BLOCKS,
-    SCANNED_EVENTS,
-    ContestHub,
-    Hub,
-    PaintedEvents,
-    Sent,
-    Topic,
-)
+from judge.web.live.hub import EVENTS_PER_BLOCK, ContestHub, Hub, PaintedEvents, Sent, Topic, Viewer
+from tests.web.event_loop import in_event_loop, stays
 
 
 class Pipe:
@@ -55,12 +46,20 @@ class Pipe:
         return [int(line[4:]) for line in lines if line.startswith(b"id: ")]
 
 
+Followed = tuple[ContestHub, EventLog]
+
+
 @pytest.fixture
-def followed(tmp_path: Path) -> Iterator[tuple[ContestHub, EventLog]]:
+def followed(tmp_path: Path) -> Iterator[Followed]:
     found = ContestHub(tmp_path, load_policy("gomocup-freestyle"))
     with closing(EventLog(tmp_path / LOG_FILE)) as log:
         yield found, log
     found.close()
+
+
+def join(hub: ContestHub, seq: int = 0) -> tuple[Pipe, Viewer]:
+    pipe = Pipe()
+    return pipe, hub.join(pipe, Topic(), seq)  # type: ignore[arg-type]
 
 
 def write(hub: ContestHub, log: EventLog, count: int, size: int = 500) -> None:
@@ -70,14 +69,10 @@ def write(hub: ContestHub, log: EventLog, count: int, size: int = 500) -> None:
 
 
 @pytest.mark.parametrize("is_burst", [False, True])
-def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(
-    is_burst: bool, followed: tuple[ContestHub, EventLog]
-) -> None:
-    """Also of a burst after it has come."""
+def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(is_burst: bool, followed: Followed) -> None:
     hub, log = followed
-    pipe = Pipe()
     write(hub, log, 1 if is_burst else 2000)
-    viewer = hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    pipe, viewer = join(hub)
     write(hub, log, 2000 if is_burst else 1)
     while viewer.seq < 3000:
         pipe.take(50_000)
@@ -90,13 +85,9 @@ def test_a_reader_that_takes_little_gets_every_event_once_in_pieces(
     assert not hub._behind
 
 
-def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(
-    followed: tuple[ContestHub, EventLog],
-) -> None:
+def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(followed: Followed) -> None:
     hub, log = followed
-    idle, quick = Pipe(), Pipe()
-    for pipe in (idle, quick):
-        hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    (idle, _), (quick, _) = join(hub), join(hub)
     rounds = 0
     while not idle.is_aborted:
         write(hub, log, 20)
@@ -109,15 +100,12 @@ def test_a_reader_that_takes_nothing_is_dropped_by_the_bytes_that_it_misses(
     assert 1 == hub.viewers
 
 
-def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
-    followed: tuple[ContestHub, EventLog],
-) -> None:
+def test_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(followed: Followed) -> None:
     hub, log = followed
     write(hub, log, 10)
     log.append([StateChanged(at="", state="open", reason="")] * 5)
     hub.read_events()  # a page of this moment shows 15 events, of which 10 were sent
-    pipe = Pipe()
-    viewer = hub.join(pipe, Topic(), 15)  # type: ignore[arg-type]
+    pipe, viewer = join(hub, 15)
     hub._send_round()
     write(hub, log, 5)
     hub._feed(viewer)
@@ -125,7 +113,7 @@ def test_a_viewer_of_a_page_that_shows_more_than_was_sent_gets_no_event_twice(
     assert list(range(16, 21)) == pipe.ids
 
 
-STORED_EVENTS = MAX_OPEN_BLOCKS * EVENTS_PER_BLOCK
+STORED_EVENTS = hub_module.MAX_OPEN_BLOCKS * EVENTS_PER_BLOCK
 """Events that are not only compressed."""
 
 
@@ -142,8 +130,6 @@ def test_events_of_every_age_are_found_by_their_number(has_gaps: bool) -> None:
         assert [n for n in numbers if n > seq][:600] == found
 
 
-# --- searches in old events -------------------------------------------------------------------------------------------
-
 OLD_EVENTS = 40 * EVENTS_PER_BLOCK
 
 
@@ -157,20 +143,16 @@ def long_log() -> Hub:
     return hub
 
 
-async def stays() -> NoReturn:
-    await asyncio.Event().wait()
-    raise AssertionError
-
-
 @pytest.mark.parametrize("topic", [Topic(), Topic(2), Topic(3), Topic(moves=False)])
 @pytest.mark.parametrize("seq", [0, 300, OLD_EVENTS - 50, OLD_EVENTS + 50, OLD_EVENTS + STORED_EVENTS, 10**9])
-def test_search_in_pieces_finds_the_events_after_a_number(seq: int, topic: Topic, long_log: Hub) -> None:
+@in_event_loop
+async def test_search_in_pieces_finds_the_events_after_a_number(seq: int, topic: Topic, long_log: Hub) -> None:
     for most in (1, 7, 1000):
-        found = asyncio.run(long_log.find(stays, "10.0.0.1", seq, most, topic))
-        assert long_log.since(seq, most, topic) == found
+        assert long_log.since(seq, most, topic) == await long_log.find(stays, "10.0.0.1", seq, most, topic)
 
 
-def test_others_are_answered_during_a_search_in_old_events(long_log: Hub) -> None:
+@in_event_loop
+async def test_others_are_answered_during_a_search_in_old_events(long_log: Hub) -> None:
     turns = 0
 
     async def count_turns() -> None:
@@ -179,35 +161,27 @@ def test_others_are_answered_during_a_search_in_old_events(long_log: Hub) -> Non
             turns += 1
             await asyncio.sleep(0)
 
-    async def run() -> None:
-        others = asyncio.create_task(count_turns())
-        assert [] == await long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))
-        others.cancel()
-
-    asyncio.run(run())
-    assert turns >= OLD_EVENTS // SCANNED_EVENTS
+    others = asyncio.create_task(count_turns())
+    assert [] == await long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))
+    others.cancel()
+    assert turns >= OLD_EVENTS // hub_module.SCANNED_EVENTS
 
 
-def test_short_search_does_not_wait_for_the_end_of_a_long_one_of_another_network(long_log: Hub) -> None:
-    async def run() -> None:
-        searches = [asyncio.create_task(long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))) for _ in range(20)]
-        await asyncio.sleep(0)
-        assert 1 == len(await long_log.find(stays, "10.9.0.1", 0, 1, Topic(2)))
-        assert not any(search.done() for search in searches)
-        for search in searches:
-            search.cancel()
-
-    asyncio.run(run())
+@in_event_loop
+async def test_short_search_does_not_wait_for_the_end_of_a_long_one_of_another_network(long_log: Hub) -> None:
+    searches = [asyncio.create_task(long_log.find(stays, "10.0.0.1", 0, 1000, Topic(3))) for _ in range(20)]
+    await asyncio.sleep(0)
+    assert 1 == len(await long_log.find(stays, "10.9.0.1", 0, 1, Topic(2)))
+    assert not any(search.done() for search in searches)
+    for search in searches:
+        search.cancel()
 
 
 @pytest.mark.parametrize("error", [OSError(5, "Input/output error"), MemoryError(), RuntimeError("any")])
-def test_error_while_reading_costs_no_event(
-    error: Exception, followed: tuple[ContestHub, EventLog], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_of_a_read_costs_no_event(error: Exception, followed: Followed, monkeypatch: pytest.MonkeyPatch) -> None:
     hub, log = followed
     write(hub, log, 3)
-    pipe = Pipe()
-    hub.join(pipe, Topic(), 0)  # type: ignore[arg-type]
+    pipe, _ = join(hub)
     log.append([StateChanged(at="", state="open", reason="")] * 2)
     news = hub._reader.news
     failing = [error]
@@ -230,9 +204,7 @@ def test_error_while_reading_costs_no_event(
     assert {1, 2, 3, 4, 5} == set(pipe.ids)
 
 
-def test_event_that_cannot_be_shown_is_skipped(
-    followed: tuple[ContestHub, EventLog], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_event_that_cannot_be_shown_is_skipped(followed: Followed, monkeypatch: pytest.MonkeyPatch) -> None:
     hub, log = followed
     apply, refused = hub.live.apply, [2]
 

@@ -12,15 +12,7 @@ import httpx
 
 from judge.cli.submit import open_intake
 from judge.store.tokens import TokenRole
-from tests.attacks.serving import (
-    UNENDED_FORM,
-    ask,
-    begin_contest,
-    make_contest,
-    open_request,
-    read_status,
-    slow_forms,
-)
+from tests.attacks.serving import UNENDED_FORM, ask, begin_contest, make_contest, open_request, read_status, slow_forms
 from tests.attacks.web import ATTACKER, OTHERS, VIEWERS, limits
 from tests.web.intake.conftest import Service, make_token
 from tests.web.live.serving import serving_all

@@ -15,17 +15,15 @@ from judge.broadcast.log import LOG_FILE, EventLog
 from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.journal.events import Paused
-from judge.testing import Act, Agent, Say
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import frames_of
 from tests.examples import evidence, of_evidence, sized
 from tests.publish.cups import STRONG_TO_WEAK
 from tests.site.browser import Browser
-from tests.web.live.watching import Watched, tell, until, watched
+from tests.web.live.watching import Watched, talker, tell, until, watched
 from tests.web.views import check_views
 
-BREAKS = sized(2, 40)
-"""How often the service is killed."""
+KILLS = sized(2, 40)
 
 WITNESS = """
 var isFirst = window.seen === undefined; // the script may be registered twice
@@ -55,91 +53,92 @@ def witness(browser: Browser) -> Browser:
     return browser
 
 
-def test_a_page_that_waits_for_a_contest_shows_it_as_soon_as_it_has_begun(browser: Browser, tmp_path: Path) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        contest.kill()
-        store = contest.cup.folder / "contest.db"
-        store.rename(tmp_path / "contest.db")
-        contest.start()
-        for page in ("live.html", "cs/live.html"):
-            browser.leave()
-            browser.visit(f"{contest.url}/{page}")
-            assert browser.ask("document.getElementById('boards') === null")
-        assert [] == browser.violations()
-        (tmp_path / "contest.db").rename(store)
-        browser.wait_for("document.getElementById('boards') !== null && document.documentElement.lang === 'cs'")
+@pytest.fixture
+def contest(tmp_path: Path) -> Iterator[Watched]:
+    with watched(tmp_path, PAIR) as found:
+        yield found
+
+
+def test_page_of_a_coming_contest_shows_its_beginning(browser: Browser, contest: Watched, tmp_path: Path) -> None:
+    contest.kill()
+    store = contest.cup.folder / "contest.db"
+    store.rename(tmp_path / "contest.db")
+    contest.start()
+    for page in ("live.html", "cs/live.html"):
         browser.leave()
+        browser.visit(f"{contest.url}/{page}")
+        assert browser.ask("document.getElementById('boards') === null")
+    assert [] == browser.violations()
+    (tmp_path / "contest.db").rename(store)
+    browser.wait_for("document.getElementById('boards') !== null && document.documentElement.lang === 'cs'")
+    browser.leave()
 
 
-def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser, tmp_path: Path) -> None:
+def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser, contest: Watched) -> None:
     witness.leave()
     witness.requests.clear()
-    with watched(tmp_path, PAIR) as contest:
-        game, file, told = contest.play()
-        tell(told, 8)
-        until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
-        witness.visit(f"{contest.url}/games/00001.html")
-        # What the page showed when it was loaded is there without a script, too.
-        before, stones = witness.ask(f"[{ROWS}, {STONES}]")
-        assert 0 < before < len(file.record.plies)
-        tell(told)
-        plies = len(file.record.plies)
-        witness.wait_for(f"{ROWS} == {plies}")
-        assert stones + plies - before == witness.ask(STONES)
-        assert [str(ply) for ply in range(1, plies + 1)] == witness.ask(
-            "[...document.querySelectorAll('[data-moves] tr')].map((row) => row.id)"
-        )
-        # A screen reader is told each move that came once, in order, in the game's own notation.
-        rows = witness.ask(
-            "[...document.querySelectorAll('[data-moves] tr')].map("
-            "({cells}) => `${cells[0].textContent}. ${cells[2].textContent}`)"
-        )
-        said = witness.ask("said")
-        assert plies - before == len(said)
-        assert all(one.startswith(f"{notation} ") for one, notation in zip(said, rows[before:], strict=True))
-        names = {node["name"]["value"] for node in witness.accessibility() if node.get("name", {}).get("value")}
-        assert rows[-1].partition(". ")[2] in names
-        # Its plots are drawn while it is played; a plot of which nothing is known is not shown.
-        plots = "[...document.querySelectorAll('.plot')].filter((plot) => !plot.closest('[hidden]'))"
-        drawn = (
-            f"{plots}.map((plot) => [plot.getAttribute('aria-label'), ...[...plot.querySelectorAll('[class^=seat]')]"
-        )
-        drawn += ".map((path) => path.getAttribute('d'))])"
-        witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
-        while_played = witness.ask(drawn)
-        assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
-        contest.end(game, file, told)
-        # The same address has the page of the export now, which steps through the game.
-        witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
-        assert witness.ask("location.pathname") == "/games/00001.html"
-        assert while_played == witness.ask(drawn)
-        assert [] == witness.errors
-        elsewhere = [url for url in witness.requests if not url.startswith((contest.url, "data:", "about:"))]
-        assert [] == elsewhere
+    game, file, told = contest.play()
+    tell(told, 8)
+    until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
+    witness.visit(f"{contest.url}/games/00001.html")
+    # What the page showed when it was loaded is there without a script, too.
+    before, stones = witness.ask(f"[{ROWS}, {STONES}]")
+    assert 0 < before < len(file.record.plies)
+    tell(told)
+    plies = len(file.record.plies)
+    witness.wait_for(f"{ROWS} == {plies}")
+    assert stones + plies - before == witness.ask(STONES)
+    assert [str(ply) for ply in range(1, plies + 1)] == witness.ask(
+        "[...document.querySelectorAll('[data-moves] tr')].map((row) => row.id)"
+    )
+    # A screen reader is told each move that came once, in order, in the game's own notation.
+    rows = witness.ask(
+        "[...document.querySelectorAll('[data-moves] tr')].map("
+        "({cells}) => `${cells[0].textContent}. ${cells[2].textContent}`)"
+    )
+    said = witness.ask("said")
+    assert plies - before == len(said)
+    assert all(one.startswith(f"{notation} ") for one, notation in zip(said, rows[before:], strict=True))
+    names = {node["name"]["value"] for node in witness.accessibility() if node.get("name", {}).get("value")}
+    assert rows[-1].partition(". ")[2] in names
+    # Its plots are drawn while it is played; a plot of which nothing is known is not shown.
+    plots = "[...document.querySelectorAll('.plot')].filter((plot) => !plot.closest('[hidden]'))"
+    drawn = f"{plots}.map((plot) => [plot.getAttribute('aria-label'), ...[...plot.querySelectorAll('[class^=seat]')]"
+    drawn += ".map((path) => path.getAttribute('d'))])"
+    witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
+    while_played = witness.ask(drawn)
+    assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
+    contest.end(game, file, told)
+    # The same address has the page of the export now, which steps through the game.
+    witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
+    assert witness.ask("location.pathname") == "/games/00001.html"
+    assert while_played == witness.ask(drawn)
+    assert [] == witness.errors
+    elsewhere = [url for url in witness.requests if not url.startswith((contest.url, "data:", "about:"))]
+    assert [] == elsewhere
 
 
-def test_clocks_run_by_the_judges_numbers(witness: Browser, tmp_path: Path) -> None:
+def test_clocks_run_by_the_judges_numbers(witness: Browser, contest: Watched) -> None:
     clocks = "[...document.querySelectorAll('[data-clock]')].map((clock) => [clock.textContent, clock.className])"
-    with watched(tmp_path, PAIR) as contest:
-        _, _, told = contest.play(200)
-        for _ in told:
-            last = [event for event in events(contest.cup) if event["type"] in ("move", "turn")]
-            if len(last) >= 3 and "clock" in last[-1]:
-                break
-        clock = last[-1]["clock"]
-        witness.visit(f"{contest.url}/live.html")
-        shown = witness.wait_for("document.querySelector('.clock.runs') !== null") and witness.ask(clocks)
-        assert "clock runs" == shown[clock["seat"]][1]
-        # It stands where the judge's numbers say: between the moments before and after it was looked at.
-        minutes, seconds = f"0:{shown[clock['seat']][0].removesuffix(' s')}".split(":")[-2:]
-        left = witness.ask("Date.now()") - clock["since_ms"]
-        assert int(minutes) * 60_000 + float(seconds) * 1000 >= max(0, clock["left_ms"][clock["seat"]] - left) - 1100
-        witness.wait_for(f"{clocks}[{clock['seat']}][0] !== {json.dumps(shown[clock['seat']][0])}")
-        still = 1 - clock["seat"]
-        assert shown[still] == witness.ask(clocks)[still]
-        for pair in ((119_960, 59_999), (-1, 99), (60_000, 3_599_999), (3_600_000, 40_000_000)):
-            witness.ask(f"document.querySelector('.running').dataset.clocks = '- - - {pair[0]} {pair[1]}'")
-            witness.wait_for(f"{clocks}.map(([text]) => text).join() === '{','.join(map(clock_text, pair))}'")
+    _, _, told = contest.play(200)
+    for _ in told:
+        last = [event for event in events(contest.cup) if event["type"] in ("move", "turn")]
+        if len(last) >= 3 and "clock" in last[-1]:
+            break
+    clock = last[-1]["clock"]
+    witness.visit(f"{contest.url}/live.html")
+    shown = witness.wait_for("document.querySelector('.clock.runs') !== null") and witness.ask(clocks)
+    assert "clock runs" == shown[clock["seat"]][1]
+    # It stands where the judge's numbers say: between the moments before and after it was looked at.
+    minutes, seconds = f"0:{shown[clock['seat']][0].removesuffix(' s')}".split(":")[-2:]
+    left = witness.ask("Date.now()") - clock["since_ms"]
+    assert int(minutes) * 60_000 + float(seconds) * 1000 >= max(0, clock["left_ms"][clock["seat"]] - left) - 1100
+    witness.wait_for(f"{clocks}[{clock['seat']}][0] !== {json.dumps(shown[clock['seat']][0])}")
+    still = 1 - clock["seat"]
+    assert shown[still] == witness.ask(clocks)[still]
+    for pair in ((119_960, 59_999), (-1, 99), (60_000, 3_599_999), (3_600_000, 40_000_000)):
+        witness.ask(f"document.querySelector('.running').dataset.clocks = '- - - {pair[0]} {pair[1]}'")
+        witness.wait_for(f"{clocks}.map(([text]) => text).join() === '{','.join(map(clock_text, pair))}'")
 
 
 def test_page_of_all_games_shows_boards_results_and_next_games(witness: Browser, tmp_path: Path) -> None:
@@ -203,8 +202,7 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
         witness.wait_for(f"location.search === '?agent=1' && {boards} === '{numbers}'")
         assert "anna" == witness.ask("document.querySelector('tr.followed a').textContent")
         witness.look(390)
-        assert witness.ask("document.documentElement.scrollWidth") <= 390
-        assert [] == witness.violations()
+        witness.check(390)
         witness.look(1000)
         witness.ask(
             "window.lost = 0, new MutationObserver(() => window.lost += !document.querySelector('tr.followed'))"
@@ -216,16 +214,11 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
         witness.ask(TEN_SECONDS_LATER)
         witness.wait_for(f"{boards} === ''")
         assert 0 == witness.ask("window.lost")
-        ended = witness.wait_for("document.querySelectorAll('#ended li').length === 4 && document.title")
-        assert ended
-        witness.block_scripts(True)
-        try:
-            witness.visit(f"{contest.url}/cs/live.html?agent=1")
-            assert 4 == witness.ask("document.querySelectorAll('#ended li').length")
-            witness.visit(f"{contest.url}/live.html?agent=99")
-            assert 6 == witness.ask("document.querySelectorAll('#ended li').length")
-        finally:
-            witness.block_scripts(False)
+        witness.wait_for("document.querySelectorAll('#ended li').length === 4")
+        with witness.without_scripts():
+            for page, ended in (("cs/live.html?agent=1", 4), ("live.html?agent=99", 6)):
+                witness.visit(f"{contest.url}/{page}")
+                assert ended == witness.ask("document.querySelectorAll('#ended li').length")
 
 
 def test_an_open_page_changes_when_a_result_comes_and_when_the_contest_ends(witness: Browser, tmp_path: Path) -> None:
@@ -242,19 +235,14 @@ def test_an_open_page_changes_when_a_result_comes_and_when_the_contest_ends(witn
         assert [] == witness.errors
 
 
-LEAGUES = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
-
-
 @pytest.mark.parametrize(
     ("form", "column"),
     [
-        pytest.param(LEAGUES, "Stage", id="leagues", marks=evidence),
+        pytest.param('name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1', "Stage", id="leagues", marks=evidence),
         pytest.param('name = "ladder"\ntotal_games = 20', "Rating", id="ladder"),
     ],
 )
-def test_standings_next_to_the_boards_keep_their_columns(
-    witness: Browser, tmp_path: Path, form: str, column: str
-) -> None:
+def test_standings_next_to_boards_keep_their_columns(witness: Browser, tmp_path: Path, form: str, column: str) -> None:
     """A ladder's places depend on ratings."""
     widths = "[...document.querySelectorAll('#table tr')].forEach((row) => seenWidths.add(row.cells.length))"
     with watched(tmp_path, STRONG_TO_WEAK, form=form) as contest:
@@ -270,28 +258,27 @@ def test_standings_next_to_the_boards_keep_their_columns(
 
 
 @pytest.mark.parametrize("page", [*of_evidence("live.html"), "games/00001.html"])
-def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, tmp_path: Path, page: str) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        game, file, told = contest.play()
-        tell(told, 12)
-        shown = len(moves_that_count(contest))
-        witness.leave()
-        witness.visit(f"{contest.url}/{page}")
-        opening = len(file.record.spec.opening)
-        witness.wait_for(f"{STONES} == {opening + shown}")  # the service may have read less when it answered
-        again = Connection()
-        sent = list(frames_of(game, file, 20, play=2))
-        for part in sent[:6]:
-            contest.recorder.moves.receive(again, part)
-        assert 0 < len(moves_that_count(contest)) < shown
-        witness.wait_for(f"{STONES} == {opening + len(moves_that_count(contest))}")
-        for part in sent[6:]:
-            contest.recorder.moves.receive(again, part)
-        again.close()
-        witness.wait_for(f"{STONES} == {opening + len(file.record.plies)}")
-        if page != "live.html":
-            assert len(file.record.plies) == witness.ask(ROWS)
-        assert [] == witness.errors
+def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, contest: Watched, page: str) -> None:
+    game, file, told = contest.play()
+    tell(told, 12)
+    shown = len(moves_that_count(contest))
+    witness.leave()
+    witness.visit(f"{contest.url}/{page}")
+    opening = len(file.record.spec.opening)
+    witness.wait_for(f"{STONES} == {opening + shown}")  # the service may have read less when it answered
+    again = Connection()
+    sent = list(frames_of(game, file, 20, play=2))
+    for part in sent[:6]:
+        contest.recorder.moves.receive(again, part)
+    assert 0 < len(moves_that_count(contest)) < shown
+    witness.wait_for(f"{STONES} == {opening + len(moves_that_count(contest))}")
+    for part in sent[6:]:
+        contest.recorder.moves.receive(again, part)
+    again.close()
+    witness.wait_for(f"{STONES} == {opening + len(file.record.plies)}")
+    if page != "live.html":
+        assert len(file.record.plies) == witness.ask(ROWS)
+    assert [] == witness.errors
 
 
 def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
@@ -302,70 +289,63 @@ def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
 
 
 @pytest.mark.parametrize("page", ["live.html", "games/00001.html"])
-def test_sides_are_exchanged_when_the_seats_swap(witness: Browser, tmp_path: Path, page: str) -> None:
+def test_sides_are_exchanged_when_the_seats_swap(witness: Browser, contest: Watched, page: str) -> None:
     sides = "[...document.querySelectorAll('.running .seat')].map((seat) => seat.children[2].textContent)"
     swatches = "[...document.querySelectorAll('.running .swatch')].map((each) => each.className)"
-    with watched(tmp_path, PAIR) as contest:
-        _, _, told = contest.play()
-        tell(told, 8)
-        witness.visit(f"{contest.url}/{page}")
-        before = witness.ask(sides), witness.ask(swatches)
-        contest.recorder.close()
-        with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
-            *_, last = [event for event in log.events() if isinstance(event, MoveMade)]
-            log.append([last.model_copy(update={"ply": last.ply + 1, "seats": (1, 0)})])
-            witness.wait_for(f"seen.at(-1) == {log.seq}")
-        assert (before[0][::-1], before[1][::-1]) == (witness.ask(sides), witness.ask(swatches))
-        assert before[0][0] != before[0][1]
+    _, _, told = contest.play()
+    tell(told, 8)
+    witness.visit(f"{contest.url}/{page}")
+    before = witness.ask(sides), witness.ask(swatches)
+    contest.recorder.close()
+    with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
+        *_, last = [event for event in log.events() if isinstance(event, MoveMade)]
+        log.append([last.model_copy(update={"ply": last.ply + 1, "seats": (1, 0)})])
+        witness.wait_for(f"seen.at(-1) == {log.seq}")
+    assert (before[0][::-1], before[1][::-1]) == (witness.ask(sides), witness.ask(swatches))
+    assert before[0][0] != before[0][1]
 
 
-def test_card_of_a_game_with_a_hidden_board_says_why(witness: Browser, tmp_path: Path) -> None:
+def test_card_of_a_game_with_a_hidden_board_says_why(witness: Browser, contest: Watched) -> None:
     at = "2026-11-29T12:00:00.000Z"
-    with watched(tmp_path, PAIR) as contest:
-        witness.visit(f"{contest.url}/cs/live.html")
-        contest.recorder.close()
-        with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
-            assert list(log.events())
-            log.append([GameStarted(game=1, attempt=1, at=at, first="anna", second="bert")])
-            log.append([Playing(game=1, attempt=1, at=at, left_ms=(None, 9000))])
-            witness.wait_for("document.querySelector('article .room p')?.textContent.startsWith('Deska se zobrazí')")
-        clocks = "[...document.querySelectorAll('article [data-clock]')].map((each) => each.textContent)"
-        assert ["0,0 s", "9,0 s"] == witness.ask(clocks)
-        assert ["anna", "bert"] == witness.ask(
-            "[...document.querySelectorAll('article bdi')].map((b) => b.textContent)"
-        )
-        assert "games/00001.html" == witness.ask("document.querySelector('article a').getAttribute('href')")
+    witness.visit(f"{contest.url}/cs/live.html")
+    contest.recorder.close()
+    with closing(EventLog(contest.cup.folder / LOG_FILE)) as log:
+        assert list(log.events())
+        log.append([GameStarted(game=1, attempt=1, at=at, first="anna", second="bert")])
+        log.append([Playing(game=1, attempt=1, at=at, left_ms=(None, 9000))])
+        witness.wait_for("document.querySelector('article .room p')?.textContent.startsWith('Deska se zobrazí')")
+    clocks = "[...document.querySelectorAll('article [data-clock]')].map((each) => each.textContent)"
+    assert ["0,0 s", "9,0 s"] == witness.ask(clocks)
+    assert ["anna", "bert"] == witness.ask("[...document.querySelectorAll('article bdi')].map((b) => b.textContent)")
+    assert "games/00001.html" == witness.ask("document.querySelector('article a').getAttribute('href')")
 
 
-def test_a_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_looked_at(
-    witness: Browser, tmp_path: Path
-) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        _, file, told = contest.play()
-        tell(told, 6)
-        witness.visit(f"{contest.url}/games/00001.html")
-        told_moves = len(moves_that_count(contest))
-        witness.wait_for(f"document.querySelector('[data-clock]') !== null && {ROWS} == {told_moves}")
-        witness.set_hidden(True)
-        before = witness.ask(ROWS)
-        witness.requests.clear()
-        tell(told)
-        contest.get("feed")
-        assert (before, []) == (witness.ask(ROWS), witness.requests)
-        witness.set_hidden(False)
-        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+def test_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_shown(witness: Browser, contest: Watched) -> None:
+    _, file, told = contest.play()
+    tell(told, 6)
+    witness.visit(f"{contest.url}/games/00001.html")
+    told_moves = len(moves_that_count(contest))
+    witness.wait_for(f"document.querySelector('[data-clock]') !== null && {ROWS} == {told_moves}")
+    witness.set_hidden(True)
+    before = witness.ask(ROWS)
+    witness.requests.clear()
+    tell(told)
+    contest.get("feed")
+    assert (before, []) == (witness.ask(ROWS), witness.requests)
+    witness.set_hidden(False)
+    witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
 
 
 def test_killed_service_loses_and_doubles_no_event(witness: Browser, tmp_path: Path) -> None:
-    chance, breaks = random.Random(3), 0
-    with watched(tmp_path, PAIR, games=2 * (2 + BREAKS // 4)) as contest:
+    chance, kills = random.Random(3), 0
+    with watched(tmp_path, PAIR, games=2 * (2 + KILLS // 4)) as contest:
         witness.visit(f"{contest.url}/live.html")
         begin = int(witness.ask("document.documentElement.dataset.seq"))
-        while breaks < BREAKS:
+        while kills < KILLS:
             game, file, told = contest.play()
             for number, _ in enumerate(told):
-                if breaks < BREAKS and number % 5 == 2:
-                    breaks += 1
+                if kills < KILLS and number % 5 == 2:
+                    kills += 1
                     contest.kill()
                     tell(told, chance.randrange(3))
                     contest.start()
@@ -378,33 +358,19 @@ def test_killed_service_loses_and_doubles_no_event(witness: Browser, tmp_path: P
         assert list(range(begin + 1, last + 1)) == witness.ask("seen")
 
 
-def test_recreated_log_reloads_every_page(witness: Browser, tmp_path: Path) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        witness.visit(f"{contest.url}/live.html")
-        log = witness.ask("document.documentElement.dataset.log")
-        contest.recorder.close()
-        (contest.cup.folder / "events.ndjson").unlink()
-        with closing(Recorder(contest.cup.contest, contest.cup.folder / "events.ndjson")) as again:
-            again.read_store()
-            # While the page is exchanged there is no document for a moment.
-            witness.wait_for(f"![undefined, {json.dumps(log)}].includes(document.documentElement?.dataset.log)")
-
-
-def talker(seed: int) -> Agent:
-    """A player that says markup of its search."""
-    plain = PAIR["anna"](seed)
-
-    def hear(line: str) -> Sequence[Act]:
-        acts = plain(line)
-        if line.startswith(("BEGIN", "TURN", "DONE")):
-            return [Say(f"MESSAGE {MARKUP} \u202e\r\n".encode()), *acts]
-        return acts
-
-    return hear
+def test_recreated_log_reloads_every_page(witness: Browser, contest: Watched) -> None:
+    witness.visit(f"{contest.url}/live.html")
+    log = witness.ask("document.documentElement.dataset.log")
+    contest.recorder.close()
+    (contest.cup.folder / "events.ndjson").unlink()
+    with closing(Recorder(contest.cup.contest, contest.cup.folder / "events.ndjson")) as again:
+        again.read_store()
+        # While the page is exchanged there is no document for a moment.
+        witness.wait_for(f"![undefined, {json.dumps(log)}].includes(document.documentElement?.dataset.log)")
 
 
 def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_path: Path) -> None:
-    with watched(tmp_path, {"anna": talker, "bert": PAIR["bert"]}) as contest:
+    with watched(tmp_path, {**PAIR, "anna": talker(PAIR["anna"], f"{MARKUP} \u202e")}) as contest:
         _, file, told = contest.play()
         tell(told, 8)
         contest.cup.store.set_state(contest.cup.contest.name, Paused(MARKUP))
@@ -420,51 +386,46 @@ def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_
         assert 0 == witness.ask("document.querySelectorAll('img').length")
 
 
-def test_running_game_updates_in_the_language_of_its_page(witness: Browser, tmp_path: Path) -> None:
-    with watched(tmp_path, PAIR) as contest:
-        game, file, told = contest.play()
-        tell(told, 8)
-        until(lambda: 'class="squares"' in contest.get("cs/games/00001.html").text, "the board is not shown")
-        witness.visit(f"{contest.url}/cs/games/00001.html")
-        assert "cs" == witness.ask("document.documentElement.lang")
-        witness.ask("document.querySelector('.squares').open = true")
-        tell(told)
-        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
-        times = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[3].textContent)")
-        assert not any("." in time for time in times)
-        squares = witness.ask(
-            "[...document.querySelectorAll('.squares tbody td')].map((cell) => cell.textContent).filter(Boolean)"
-        )
-        assert {"bílý", "černý"} == {text.split(" ")[0] for text in squares}
-        contest.end(game, file, told)
-        witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
-        assert "cs" == witness.ask("document.documentElement.lang")
-        witness.wait_for("document.querySelector('.list')?.ariaLabel == 'Seznam tahů'")
+def test_running_game_updates_in_the_language_of_its_page(witness: Browser, contest: Watched) -> None:
+    game, file, told = contest.play()
+    tell(told, 8)
+    until(lambda: 'class="squares"' in contest.get("cs/games/00001.html").text, "the board is not shown")
+    witness.visit(f"{contest.url}/cs/games/00001.html")
+    assert "cs" == witness.ask("document.documentElement.lang")
+    witness.ask("document.querySelector('.squares').open = true")
+    tell(told)
+    witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+    times = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[3].textContent)")
+    assert not any("." in time for time in times)
+    squares = witness.ask(
+        "[...document.querySelectorAll('.squares tbody td')].map((cell) => cell.textContent).filter(Boolean)"
+    )
+    assert {"bílý", "černý"} == {text.split(" ")[0] for text in squares}
+    contest.end(game, file, told)
+    witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
+    assert "cs" == witness.ask("document.documentElement.lang")
+    witness.wait_for("document.querySelector('.list')?.ariaLabel == 'Seznam tahů'")
 
 
 @pytest.mark.parametrize("is_restarted", [*of_evidence(False), True])
-def test_page_that_is_opened_before_the_first_board_gets_board_and_table(
-    witness: Browser, tmp_path: Path, is_restarted: bool
-) -> None:
-    """Also if the service is restarted at that moment."""
-    with watched(tmp_path, PAIR) as contest:
-        _, file, told = contest.play()
-        witness.visit(f"{contest.url}/games/00001.html")
-        assert [False, False] == witness.ask("['.squares', '.film'].map((each) => !!document.querySelector(each))")
-        witness.ask("document.addEventListener('judge-event', () => (document.title = 'told'))")
-        tell(told, 8)
-        if is_restarted:
-            witness.wait_for("document.title == 'told'")
-            contest.kill()
-            witness.wait_for("performance.getEntriesByType('resource').some((each) => each.name === location.href)")
-            contest.start()
-        witness.wait_for("document.querySelectorAll('.squares, .film').length == 2")
-        tell(told)
-        witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
-        squares = "[...document.querySelectorAll('.squares tbody td')].filter((cell) => cell.textContent).length"
-        stones = len(file.record.plies) + len(file.record.spec.opening)
-        assert stones == witness.ask(squares) == witness.ask("document.querySelectorAll('.film [data-at]').length")
-        witness.leave()
+def test_page_from_before_the_first_board_gets_it(witness: Browser, contest: Watched, is_restarted: bool) -> None:
+    _, file, told = contest.play()
+    witness.visit(f"{contest.url}/games/00001.html")
+    assert [False, False] == witness.ask("['.squares', '.film'].map((each) => !!document.querySelector(each))")
+    witness.ask("document.addEventListener('judge-event', () => (document.title = 'told'))")
+    tell(told, 8)
+    if is_restarted:
+        witness.wait_for("document.title == 'told'")
+        contest.kill()
+        witness.wait_for("performance.getEntriesByType('resource').some((each) => each.name === location.href)")
+        contest.start()
+    witness.wait_for("document.querySelectorAll('.squares, .film').length == 2")
+    tell(told)
+    witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
+    squares = "[...document.querySelectorAll('.squares tbody td')].filter((cell) => cell.textContent).length"
+    stones = len(file.record.plies) + len(file.record.spec.opening)
+    assert stones == witness.ask(squares) == witness.ask("document.querySelectorAll('.film [data-at]').length")
+    witness.leave()
 
 
 @pytest.fixture(scope="module")

@@ -3,38 +3,30 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from judge.contest.contest import Contest
-from judge.contest_view.view import ContestView
 from judge.journal.events import Paused, Resumed
 from judge.site.game_files import read_stored, read_stored_record
-from judge.testing import Agent, Say
 from judge.web.live.running_pages import SEQ, LivePage
 from judge.web.live.serve import follow
-from tests.broadcast.logs import PAIR, accept, play_next, recorder
-from tests.publish.cups import STRONG_TO_WEAK, Cup, player
-from tests.web.service import live_pages
+from tests.broadcast.logs import PAIR, accept, complete_log, play_next, recorder
+from tests.publish.cups import STRONG_TO_WEAK, Cast, Cup, player
+from tests.web.live.watching import talker
+from tests.web.service import live_pages, read
 
 MARKS = f"@seq@ {SEQ}"
 """What an agent prints that knows how pages mark their number, also if it had guessed the random mark."""
 
 
-def talker(seed: int) -> Agent:
-    """An agent whose messages have the marks."""
-    inner = player("anna", 0.9)(seed)
-    return lambda line: [Say(f"MESSAGE {MARKS}\r\n".encode(), 0), *acts] if (acts := inner(line)) else acts
-
-
-CAST: dict[str, Callable[[int], Agent]] = {"anna": talker, "bert": player("bert", 0.6)}
+CAST: Cast = {"anna": talker(PAIR["anna"], MARKS), "bert": player("bert", 0.6)}
 
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:
-    """A contest of two games."""
     with Cup(tmp_path / "cup", CAST) as found:
         yield found
 
@@ -47,8 +39,7 @@ def test_page_number_never_changes_a_published_record(
     if not is_defended:
         monkeypatch.setattr(LivePage, "numbered", lambda page: page.data.replace(SEQ.encode(), b"%d" % page.seq, 1))
     cup.play()
-    with recorder(cup) as log:
-        log.finish()
+    complete_log(cup)
     follow(cup.planned, tmp_path / "public", once=True)
     logged = {line.digest for line in cup.store.journal("spring-cup") if line.event == "accepted"}
     records = list((tmp_path / "public/records").iterdir())
@@ -63,24 +54,17 @@ def test_page_number_never_changes_a_published_record(
 def test_large_record_has_a_download_in_place_of_its_page(cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     cup.play()
     with live_pages(cup) as pages:
-        whole = pages.get("games/00001.html")
+        whole = read(pages, "games/00001.html")
         monkeypatch.setattr("judge.web.live.pages.MAX_PAGE_RECORD_BYTES", 100)
-        large = pages.get("games/00001.html")
-        assert pages.get("records/00001.json") is not None
-    assert whole is not None
-    assert large is not None
+        large = read(pages, "games/00001.html")
+        assert read(pages, "records/00001.json").data
     assert b'href="../records/00001.json" download' in large.data
     assert (True, False) == (b"<svg" in whole.data, b"<svg" in large.data)
 
 
 def test_record_without_its_transcript_is_that_of_the_whole_file(tmp_path: Path) -> None:
     """An agent prints what begins the second part of a file."""
-
-    def liar(seed: int) -> Agent:
-        inner = player("anna", 0.9)(seed)
-        return lambda line: [Say(b'MESSAGE ,"transcript":{}}\r\n', 0), *acts] if (acts := inner(line)) else acts
-
-    with Cup(tmp_path / "cup", {**CAST, "anna": liar}) as cup:
+    with Cup(tmp_path / "cup", {**CAST, "anna": talker(PAIR["anna"], ',"transcript":{}}')}) as cup:
         cup.play()
         digests = [result.record for result in cup.store.results("spring-cup")]
         assert 2 == len(digests)
@@ -97,30 +81,20 @@ def change(cup: Cup) -> None:
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_requests_do_not_load_a_changing_contest_again_and_again(
-    is_over: bool, cup: Cup, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls: list[Contest] = []
-    read = Contest.read
-
-    def count(contest: Contest) -> ContestView:
-        calls.append(contest)
-        return read(contest)
-
+def test_requests_load_a_changing_contest_seldom(is_over: bool, cup: Cup, monkeypatch: pytest.MonkeyPatch) -> None:
     with recorder(cup) as log:
         for _ in range(1 + is_over):
             accept(cup, *play_next(cup))
         log.finish()
     with live_pages(cup) as pages:
         pages.find("index.html")
-        monkeypatch.setattr(Contest, "read", count)
+        monkeypatch.setattr(Contest, "read", lambda _: pytest.fail("the contest is read"))
         monkeypatch.setattr(pages, "_load_at", math.inf)
         for _ in range(20):
             change(cup)
             pages.final()
             for path in ("index.html", "games/00002.html", "games/99999.html", "data/games.csv", "live.html"):
                 pages.find(path)
-    assert not calls
 
 
 def test_another_contest_of_the_database_changes_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,9 +134,9 @@ def test_only_a_file_that_never_changes_is_kept_by_caches(cup: Cup) -> None:
     found = []
     for names in (["00001"], ["00001", "00001.attempt-1"]):
         with live_pages(cup) as pages:
-            found += [pages.get(f"records/{name}.json") for name in names]
+            found += [read(pages, f"records/{name}.json") for name in names]
         cup.store.annul(cup.store.games("spring-cup")[0].id, "a test")
         cup.play()
-    before, after, attempt = [(each.data, each.is_fixed) for each in found if each is not None]
-    assert before[0] == attempt[0] != after[0]
-    assert [False, False, True] == [is_fixed for _, is_fixed in (before, after, attempt)]
+    before, after, attempt = found
+    assert before.data == attempt.data != after.data
+    assert [False, False, True] == [each.is_fixed for each in found]

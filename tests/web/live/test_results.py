@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from xml.etree import ElementTree
 
 import httpx
 import pytest
@@ -25,7 +24,7 @@ from tests.cli.test_watch import written
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
-from tests.web.live.watching import Watched, tell, told_by, until, watched
+from tests.web.live.watching import Watched, entries_of, tell, told_by, until, watched
 from tests.web.views import check_views, text_of
 
 PAGES = ("live", "index", "crosstable", "rounds", "rounds/001", "journal", "fairness", "verify", "games/00001")
@@ -56,10 +55,9 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
         with closing(open_store(contest.cup.planned)) as store:
             first = [line for line in contest.cup.contest.view().table.lines if line.place == 1]
             assert store.results(contest.cup.contest.name)
+        banner = r'<section class="banner" id="over".*?</section>'
         for page in ("live", "index"):
-            (line,) = re.findall(
-                r'<section class="banner" id="over".*?</section>', visible_text(contest, page), re.DOTALL
-            )
+            (line,) = re.findall(banner, visible_text(contest, page), re.DOTALL)
             assert "Final." in line
             assert 1 == line.count("<svg")
             assert all(f"<bdi>{each.agent}</bdi>" in line for each in first)
@@ -74,28 +72,22 @@ def test_pages_show_the_end_and_the_winner(tmp_path: Path) -> None:
 RULE = {"": "share a place, and the next places", "cs/": "sdílejí místo", "zh/": "并列同一名次"}
 
 
-def has_played(contest: Watched, games: int) -> bool:
-    return f"<b>{games}</b> game" in contest.get("index.html").text
-
-
 def test_live_page_and_first_page_show_the_same_places(tmp_path: Path) -> None:
-    """While the contest runs and after its end, with the rule of shared places where there are any."""
     row = r'<tr>\s*<td class="num[^"]*">(.*?)</td>.*?<bdi>(.*?)</bdi>'
 
     def places(page: str, words: str) -> Sequence[tuple[str, str]]:
         answer = contest.get(page)
         assert 200 == answer.status_code, answer.text
-        text = answer.text
-        table = text[text.index("<thead>") :]
-        found: list[tuple[str, str]] = re.findall(row, table[: table.index("</table>")], re.DOTALL)
+        table = answer.text.partition("<thead>")[2].partition("</table>")[0]
+        found: list[tuple[str, str]] = re.findall(row, table, re.DOTALL)
         assert 2 == len(found)
-        assert (words in text) == (found[0][0] == found[1][0]), page
+        assert (words in answer.text) == (found[0][0] == found[1][0]), page
         return found
 
     with watched(tmp_path, PAIR, games=2) as contest:
         for played in (1, 2):
             contest.end(*contest.play(3))
-            until(partial(has_played, contest, played), "the first page does not show the result")
+            until(lambda: f"<b>{played}</b> game" in contest.get("index.html").text, "the result is not shown")  # noqa: B023
             for folder, words in RULE.items():
                 # The service may read the log a moment later than the store.
                 until(
@@ -161,12 +153,9 @@ def test_export_of_the_final_results_is_offered_as_an_archive(tmp_path: Path) ->
         (final / "link").symlink_to(pem)
 
         name = f"{contest.cup.contest.name}-export"
-        commands = (
-            "tar -xf export.tar.gz",
-            f"judge contest verify {name} --key organiser.pem",
-        )
+        commands = f"tar -xf export.tar.gz\njudge contest verify {name} --key organiser.pem"
         for folder in ("", "cs/", "zh/"):
-            assert "\n".join(commands) in visible_text(contest, f"{folder}verify")
+            assert commands in visible_text(contest, f"{folder}verify")
         answer = contest.get("export.tar.gz")
         assert "application/gzip" == answer.headers["content-type"]
         with tarfile.open(fileobj=io.BytesIO(answer.content), mode="r:gz") as tar:
@@ -178,25 +167,6 @@ def test_export_of_the_final_results_is_offered_as_an_archive(tmp_path: Path) ->
         assert "not published the export yet" in visible_text(contest, "verify")
 
 
-# --- an agent's feed of results --------------------------------------------------------------------------------------
-
-
-ATOM = "{http://www.w3.org/2005/Atom}"
-
-
-def feed_of(data: bytes) -> list[tuple[str, str, str]]:
-    """Title, link and summary of each entry."""
-    feed = ElementTree.fromstring(data)  # noqa: S314 our own
-    return [
-        (
-            entry.findtext(f"{ATOM}title") or "",
-            entry.find(f"{ATOM}link").get("href") or "",  # type: ignore[union-attr]
-            entry.findtext(f"{ATOM}summary") or "",
-        )
-        for entry in feed.iter(f"{ATOM}entry")
-    ]
-
-
 def test_feed_has_each_result_of_the_agent_newest_first(browser: Browser, tmp_path: Path) -> None:
     form = 'name = "round-robin"\ngames = 4'
     with Cup(tmp_path / "cup", PAIR, form=form) as cup, recorder(cup) as log:
@@ -206,14 +176,15 @@ def test_feed_has_each_result_of_the_agent_newest_first(browser: Browser, tmp_pa
         with serving_all(cup.folder) as service:
             answer = httpx.get(f"{service.url}/agents/001.xml", timeout=60)
             assert "application/atom+xml" == answer.headers["content-type"].partition(";")[0]
-            found = feed_of(answer.content)
-            assert ["../games/00002.html", "../games/00001.html"] == [link for _, link, _ in found]
+            found = entries_of(answer.content)
+            assert ["../games/00002.html", "../games/00001.html"] == [entry["link"] for entry in found]
             first, second = PAIR
-            assert found[0][0].startswith(f"{second} – {first} ")  # noqa: RUF001
-            assert 200 == httpx.get(f"{service.url}/agents/{found[0][1]}", timeout=60).status_code
-            czech = feed_of(httpx.get(f"{service.url}/cs/agents/001.xml", timeout=60).content)
-            assert [entry[:2] for entry in found] == [entry[:2] for entry in czech]
-            assert all(one[2] != other[2] for one, other in zip(found, czech, strict=True))
+            assert found[0]["title"].startswith(f"{second} – {first} ")  # noqa: RUF001
+            assert 200 == httpx.get(f"{service.url}/agents/{found[0]['link']}", timeout=60).status_code
+            czech = entries_of(httpx.get(f"{service.url}/cs/agents/001.xml", timeout=60).content)
+            for one, other in zip(found, czech, strict=True):
+                assert (one["title"], one["link"]) == (other["title"], other["link"])
+                assert one["summary"] != other["summary"]
 
             browser.leave()
             check_views(browser, service.url, "agents/001.html", "live.html?agent=1")
@@ -227,13 +198,9 @@ def test_feed_has_each_result_of_the_agent_newest_first(browser: Browser, tmp_pa
         accept(cup, *play_next(cup))
         log.finish()
         publish_once(cup.planned.path, tmp_path / "public")
-        published = ElementTree.parse(tmp_path / "public/agents/001.xml")  # noqa: S314 our own
-        identities = [entry.findtext(f"{ATOM}id") for entry in published.iter(f"{ATOM}entry")]
+        identities = [entry["id"] for entry in entries_of((tmp_path / "public/agents/001.xml").read_bytes())]
         assert 2 == len(identities) == len(set(identities))
-        assert any(str(identity).endswith(":1:2") for identity in identities)
-
-
-# --- display names ---------------------------------------------------------------------------------------------------
+        assert any(identity.endswith(":1:2") for identity in identities)
 
 
 FIRST, SECOND = PAIR

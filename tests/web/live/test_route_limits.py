@@ -1,7 +1,7 @@
 """Each route of each application that `judge serve` runs is within the limits of a client."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from typing import Any
 
@@ -19,7 +19,7 @@ from judge.web.live.front import FrontPage, HostedContest
 from judge.web.player.status import PlayerFiles, PlayerStatus
 from tests.golden.export_files import small_cup
 from tests.golden.routes import AUTHORS, INTAKE, ORGANISERS, OTHERS, PAGES, addresses, application
-from tests.patience import PATIENCE_S
+from tests.web.event_loop import in_event_loop, until
 from tests.web.organisers.office import PATIENCE
 from tests.web.service import scope_of, service_of
 
@@ -37,11 +37,14 @@ HOSTILE = {
 """Addresses of a client, and how many of its requests may be under way."""
 
 
+Services = Mapping[str, tuple[ASGIApp, list[str]]]
+"""The applications of a contest, of several, and of an intake alone; with their paths."""
+
+
 @pytest.fixture(scope="module")
-def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, tuple[ASGIApp, list[str]]]]:
-    """The applications of a contest, of several, and of an intake alone; with their paths."""
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     folder = tmp_path_factory.mktemp("routes")
-    with closing(small_cup(folder / "cup", PATIENCE.format(strangers=10_000_000))) as cup:
+    with closing(small_cup(folder / "cup", PATIENCE)) as cup:
         cup.play(2)
         files = PlayerFiles(cup.folder, cup.planned.name)
         with service_of(cup.folder) as (service, console), closing(files):
@@ -59,6 +62,10 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
             }
 
 
+def limited_app(app: ASGIApp) -> ClientLimits:
+    return ClientLimits(app, IntakePolicy(connections=ROOM, connections_per_address=LIMIT), Rooms(ROOM, ROOM))
+
+
 class Call:
     """A request that stays under way: its client sends no body, or does not read the answer."""
 
@@ -67,10 +74,7 @@ class Call:
         self._is_slow_body = is_slow_body
         self._has_sent = False
         scope = scope_of(method, path, [("host", "here")], client=host)
-        self.task = asyncio.create_task(self._ask(app, scope))
-
-    async def _ask(self, app: ASGIApp, scope: dict[str, Any]) -> None:
-        await app(scope, self._receive, self._send)
+        self.task = asyncio.ensure_future(app(scope, self._receive, self._send))
 
     async def _receive(self) -> Any:
         if self._is_slow_body or self._has_sent:
@@ -88,12 +92,6 @@ class Call:
         self.task.cancel()
         with suppress(asyncio.CancelledError, Exception):
             await self.task
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not is_so():
-            await asyncio.sleep(0.001)
 
 
 async def until_answered(*calls: Call) -> None:
@@ -115,79 +113,61 @@ async def refused(app: ASGIApp, hosts: list[str], method: str, path: str, expect
 
 @pytest.mark.parametrize("is_slow_body", [False, True], ids=["reads nothing", "sends no body"])
 @pytest.mark.parametrize("kind", ["one contest", "several contests", "intake"])
-def test_each_route_refuses_more_requests_of_a_client_than_its_limit(
-    kind: str, is_slow_body: bool, services: Mapping[str, tuple[ASGIApp, list[str]]]
-) -> None:
+@in_event_loop
+async def test_each_route_refuses_requests_beyond_the_limit(kind: str, is_slow_body: bool, services: Services) -> None:
     app, paths = services[kind]
-
-    async def run() -> None:
-        limits = IntakePolicy(connections=ROOM, connections_per_address=LIMIT)
-        limited = ClientLimits(app, limits, Rooms(ROOM, ROOM))
-        assert len(paths) > 5
-        for path in paths:
-            for method in ("GET", "POST"):
-                hosts = ["198.51.100.9"] * (LIMIT + 2)
-                found = await refused(limited, hosts, method, path, 2, is_slow_body=is_slow_body)
-                assert 2 == found, (kind, method, path)
-
-    asyncio.run(run())
+    limited = limited_app(app)
+    assert len(paths) > 5
+    for path in paths:
+        for method in ("GET", "POST"):
+            hosts = ["198.51.100.9"] * (LIMIT + 2)
+            found = await refused(limited, hosts, method, path, 2, is_slow_body=is_slow_body)
+            assert 2 == found, (kind, method, path)
 
 
 @pytest.mark.parametrize("network", HOSTILE)
-@pytest.mark.parametrize(
-    "path", ["/events", "/spring-cup/events", "/feed", "/spring-cup/author/session", "/index.html"]
-)
-def test_no_network_takes_the_room_of_others(
-    path: str, network: str, services: Mapping[str, tuple[ASGIApp, list[str]]]
-) -> None:
-    app, _ = services["several contests"]
+@pytest.mark.parametrize("path", ["events", "spring-cup/events", "feed", "spring-cup/author/session", "index.html"])
+@in_event_loop
+async def test_no_network_takes_the_room_of_others(path: str, network: str, services: Services) -> None:
+    path, (app, _) = f"/{path}", services["several contests"]
     pattern, most = HOSTILE[network]
-
-    async def run() -> None:
-        limits = IntakePolicy(connections=ROOM, connections_per_address=LIMIT)
-        limited = ClientLimits(app, limits, Rooms(ROOM, ROOM))
-        hosts = [pattern.format(number) for number in range(60)]
-        method = "POST" if path.endswith("session") else "GET"
-        found = await refused(limited, hosts, method, path, 60 - most, is_slow_body=method == "POST")
-        assert 60 - most == found
-        calls = [Call(limited, host, method, path, is_slow_body=True) for host in hosts]
-        for other in range(3):
-            honest = Call(limited, f"203.0.{other}.1", "GET", path if method == "GET" else "/health")
-            await until_answered(honest)
-            assert honest.status not in (429, 503)
-            calls.append(honest)
-        for call in calls:
-            await call.end()
-
-    asyncio.run(run())
+    limited = limited_app(app)
+    hosts = [pattern.format(number) for number in range(60)]
+    method = "POST" if path.endswith("session") else "GET"
+    found = await refused(limited, hosts, method, path, 60 - most, is_slow_body=method == "POST")
+    assert 60 - most == found
+    calls = [Call(limited, host, method, path, is_slow_body=True) for host in hosts]
+    for other in range(3):
+        honest = Call(limited, f"203.0.{other}.1", "GET", path if method == "GET" else "/health")
+        await until_answered(honest)
+        assert honest.status not in (429, 503)
+        calls.append(honest)
+    for call in calls:
+        await call.end()
 
 
-def test_streams_take_no_room_of_requests(services: Mapping[str, tuple[ASGIApp, list[str]]]) -> None:
+@in_event_loop
+async def test_streams_take_no_room_of_requests(services: Services) -> None:
     """A client may have one of each."""
     app, _ = services["several contests"]
-
-    async def run() -> None:
-        limited = ClientLimits(app, IntakePolicy(connections_per_address=1), Rooms(2, 2))
-        streams = [Call(limited, f"10.0.{number}.1", "GET", "/events") for number in range(4)]
-        pages = [Call(limited, f"10.0.{number}.1", "GET", "/health/live") for number in range(2)]
-        await until_answered(*streams, *pages)
-        assert [200, 200, 503, 503] == sorted(call.status for call in streams)
-        assert [200, 200] == [call.status for call in pages]
-        # The rooms of requests are full; the state of the service is still told.
-        health = Call(limited, "10.0.9.1", "GET", "/health")
-        page = Call(limited, "10.0.8.1", "GET", "/index.html")
-        await until_answered(health, page)
-        assert (200, 503) == (health.status, page.status)
-        for call in (*streams, *pages, health, page):
-            await call.end()
-
-    asyncio.run(run())
+    limited = ClientLimits(app, IntakePolicy(connections_per_address=1), Rooms(2, 2))
+    streams = [Call(limited, f"10.0.{number}.1", "GET", "/events") for number in range(4)]
+    pages = [Call(limited, f"10.0.{number}.1", "GET", "/health/live") for number in range(2)]
+    await until_answered(*streams, *pages)
+    assert [200, 200, 503, 503] == sorted(call.status for call in streams)
+    assert [200, 200] == [call.status for call in pages]
+    # The rooms of requests are full; the state of the service is still told.
+    health = Call(limited, "10.0.9.1", "GET", "/health")
+    page = Call(limited, "10.0.8.1", "GET", "/index.html")
+    await until_answered(health, page)
+    assert (200, 503) == (health.status, page.status)
+    for call in (*streams, *pages, health, page):
+        await call.end()
 
 
 @pytest.mark.parametrize(("longest_s", "first"), [(1000.0, "honest"), (0.0, "hostile")])
-def test_burst_is_refused_before_the_work_for_it_begins(
-    longest_s: float, first: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@in_event_loop
+async def test_burst_is_refused_before_the_work(longest_s: float, first: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The honest request arrives last, when nearly all others have been refused."""
     monkeypatch.setattr(clients, "ARRIVAL_S", longest_s)
     begun: list[str] = []
@@ -197,21 +177,18 @@ def test_burst_is_refused_before_the_work_for_it_begins(
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    async def run() -> None:
-        limited = ClientLimits(app, IntakePolicy(connections_per_address=LIMIT), Rooms(ROOM, ROOM))
-        calls = []
-        for _ in range(30):
-            calls += [Call(limited, "198.51.100.9", "GET", "/hostile") for _ in range(2)]
-            await asyncio.sleep(0)
-        calls.append(Call(limited, "203.0.113.1", "GET", "/honest"))
-        await until_answered(*calls)
-        assert 200 == calls[-1].status
-        if first == "honest":
-            assert ["hostile", "hostile", "honest", "hostile", "hostile"] == begun
-            assert [429] * (60 - LIMIT) == [call.status for call in calls[LIMIT:-1]]
-        else:
-            assert "hostile" == begun[0] != begun[-1]
-        for call in calls:
-            await call.end()
-
-    asyncio.run(run())
+    limited = limited_app(app)
+    calls = []
+    for _ in range(30):
+        calls += [Call(limited, "198.51.100.9", "GET", "/hostile") for _ in range(2)]
+        await asyncio.sleep(0)
+    calls.append(Call(limited, "203.0.113.1", "GET", "/honest"))
+    await until_answered(*calls)
+    assert 200 == calls[-1].status
+    if first == "honest":
+        assert ["hostile", "hostile", "honest", "hostile", "hostile"] == begun
+        assert [429] * (60 - LIMIT) == [call.status for call in calls[LIMIT:-1]]
+    else:
+        assert "hostile" == begun[0] != begun[-1]
+    for call in calls:
+        await call.end()

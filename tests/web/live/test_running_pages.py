@@ -7,17 +7,7 @@ from typing import Any
 
 import pytest
 
-from judge.broadcast.events import (
-    Ended,
-    GameStarted,
-    NextGame,
-    Playing,
-    Scheduled,
-    StandingLine,
-    StateChanged,
-    TableChanged,
-    Unscored,
-)
+from judge.broadcast import events
 from judge.broadcast.running import events_of_record
 from judge.broadcast.state import Live
 from judge.contest.hosts import ContestHost
@@ -35,7 +25,7 @@ FIXED = len(asset(STYLE)) + len(asset("live.js", "judge.web.live"))
 AT = "2026-01-01T00:00:00+00:00"
 GAME = recorded.gomoku()
 FIRST, SECOND = (seat.name for seat in GAME.record.seats)
-BEGAN = next(event for event in events_of_record(GAME, 1) if isinstance(event, Playing))
+BEGAN = next(event for event in events_of_record(GAME, 1) if isinstance(event, events.Playing))
 ALL_GAMES, ONE_GAME = PagePlace("live.html"), PagePlace("games/00001.html")
 LANGUAGES = languages(CODES)
 
@@ -44,18 +34,33 @@ def running_pages(policy: Policy = GAME.record.spec.policy, **options: Any) -> R
     return RunningPages("cup", policy, {}, Painter(policy), **options)
 
 
-def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> GameStarted:
-    return GameStarted(seq=seq, game=game, attempt=attempt, at=AT, first=first, second=second)
+def live_of(*past: events.AnyEvent, **options: Any) -> Live:
+    live = Live(**options)
+    for event in past:
+        live.apply(event)
+    return live
+
+
+def page_of(live: Live, place: PagePlace = ALL_GAMES, **options: Any) -> str:
+    """The page of all games."""
+    return running_pages(**options).all(live, 0, place).data.decode()
+
+
+def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 1, seq: int = 0) -> events.GameStarted:
+    return events.GameStarted(seq=seq, game=game, attempt=attempt, at=AT, first=first, second=second)
+
+
+def ended(game: int, outcome: str = "") -> events.Ended:
+    result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9, "record": ""}
+    return events.Ended(game=game, attempt=1, at=AT, outcome=outcome, **result)
 
 
 @pytest.mark.parametrize("family", ["board", "chess", "stratego"])
 def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> None:
     """A full board of 20x20, and both agents say much of each search; also boards with pieces."""
     files = {"board": lambda: recorded.full_board(20), "chess": recorded.chess, "stratego": recorded.stratego_game}
-    file, live = files[family](), Live()
-    first, second = (seat.name for seat in file.record.seats)
-    for event in (started(1, first, second), *events_of_record(file, 1)):
-        live.apply(event)
+    file = files[family]()
+    live = live_of(started(1, *(seat.name for seat in file.record.seats)), *events_of_record(file, 1))
     pages = running_pages(file.record.spec.policy)
     for language in LANGUAGES:
         page = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, LANGUAGES))
@@ -82,7 +87,7 @@ def test_game_that_is_prepared_is_next_and_has_no_card() -> None:
     live, cards = Live(), []
     for event in (started(1), BEGAN):
         live.apply(event)
-        page = running_pages().all(live, 0, ALL_GAMES).data.decode()
+        page = page_of(live)
         shown, _, lists = page.partition("<template")
         following = lists[lists.index('id="next"') :]
         cards.append((shown.count("<article"), *re.findall(r'id="count">(.)', page), f"{FIRST}</bdi>" in following))
@@ -92,14 +97,9 @@ def test_game_that_is_prepared_is_next_and_has_no_card() -> None:
 
 @pytest.mark.parametrize(("after_s", "cards"), [(9, 1), (11, 0)])
 def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: int) -> None:
-    live = Live()
-    end = Ended(
-        game=1, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="A wins: five", record="", moves=9
-    )
-    for event in (started(1), *events_of_record(GAME, 1), end):
-        live.apply(event)
+    live = live_of(started(1), *events_of_record(GAME, 1), ended(1, "A wins: five"))
     now = datetime.fromisoformat(AT).timestamp() + after_s
-    page = running_pages(now=lambda: now).all(live, 0, ALL_GAMES).data.decode().partition("<template")[0]
+    page = page_of(live, now=lambda: now).partition("<template")[0]
 
     assert cards == page.count("<article") == page.count("<b>1 : 0</b>") == page.count("A wins: five")
     assert 'data-clocks="- - -' in page or not cards
@@ -107,9 +107,8 @@ def test_ended_game_stays_for_ten_seconds_with_its_result(after_s: int, cards: i
 
 def test_game_that_begins_while_the_next_games_are_read_is_one_of_them() -> None:
     """A thread asks for them to find out whether the contest is over, while events are read."""
-    live = Live()
-    coming = tuple(NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND) for game in (1, 2))
-    live.apply(Scheduled(at=AT, games=coming))
+    coming = tuple(events.NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND) for game in (1, 2))
+    live = live_of(events.Scheduled(at=AT, games=coming))
     reading = live.next_games()
     read = [next(reading)]
     live.apply(started(2))
@@ -125,42 +124,27 @@ def test_no_more_ended_games_stay_than_are_played_at_once(pairs: list[tuple[int,
         for number in together:
             live.apply(started(number))
         for number in together:
-            end = Ended(
-                game=number, attempt=1, at=AT, verdict="win", winner=0, score="1 : 0", outcome="", record="", moves=9
-            )
-            for event in (*events_of_record(GAME, number), end):
+            for event in (*events_of_record(GAME, number), ended(number)):
                 live.apply(event)
     now = datetime.fromisoformat(AT).timestamp()
-    page = running_pages(now=lambda: now).all(live, 0, ALL_GAMES).data.decode().partition("<template")[0]
+    page = page_of(live, now=lambda: now).partition("<template")[0]
 
     assert cards == re.findall(r'<h2><a href="games/(\d+)', page)
 
 
 def test_game_whose_result_is_awaited_is_not_counted_as_running() -> None:
-    live = Live()
-    for event in (started(1), *events_of_record(GAME, 1)):
-        live.apply(event)
-
-    assert 'id="count">0<' in running_pages().all(live, 0, ALL_GAMES).data.decode()
+    assert 'id="count">0<' in page_of(live_of(started(1), *events_of_record(GAME, 1)))
 
 
-def test_pause_is_the_headline_and_says_when_the_contest_continues() -> None:
-    live = Live()
-    live.apply(StateChanged(at=AT, state="paused", reason="lunch until two"))
-    page = running_pages().all(live, 0, ALL_GAMES).data.decode()
-
-    assert "<h1>The contest is paused</h1>" in page
-    assert re.search(r"<b>.*lunch until two.*</b> It continues when the organiser resumes it", page)
-
-
-@pytest.mark.parametrize(("resumes", "words"), [(1, "It continues at <time"), (-1, "It continues when the organiser")])
-def test_pause_has_the_moment_of_its_end_until_then(tmp_path: Path, resumes: int, words: str) -> None:
+@pytest.mark.parametrize(("resumes", "words"), [(1, "at <time"), (-1, "when the organiser resumes it")])
+def test_pause_is_the_headline_and_says_when_the_contest_continues(tmp_path: Path, resumes: int, words: str) -> None:
     moment = datetime.now(UTC) + timedelta(hours=resumes)
     planned = plan(tmp_path, f"{HEAD}{ROUND_ROBIN}[contest]\nresumes = {moment.isoformat()}\n")
-    live = Live()
-    live.apply(StateChanged(at=AT, state="paused", reason="lunch"))
+    paused = events.StateChanged(at=AT, state="paused", reason="lunch until two")
+    page = page_of(live_of(paused), file=PlanFile(planned))
 
-    assert words in running_pages(file=PlanFile(planned)).all(live, 0, ALL_GAMES).data.decode()
+    assert "<h1>The contest is paused</h1>" in page
+    assert re.search(f"<b>.*lunch until two.*</b> It continues {words}", page)
 
 
 def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
@@ -169,11 +153,8 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
     notes = ["2 of its 9 games are void, p = 0.01"]
     other = ContestHost("w2", slots=1, barred="/a/path of that machine", stands_out=notes)
 
-    def page(*hosts: ContestHost) -> str:
-        place = PagePlace("live.html", LANGUAGES[1], LANGUAGES)
-        return running_pages(hosts=lambda: hosts).all(Live(), 0, place).data.decode()
-
-    alone, all_three = page(here), page(here, lost, other)
+    place = PagePlace("live.html", LANGUAGES[1], LANGUAGES)
+    alone, all_three = (page_of(Live(), place, hosts=lambda: hosts) for hosts in ([here], [here, lost, other]))  # noqa: B023
 
     assert 'id="hosts"' not in alone
     assert [["here", "", "0", "3", "0"], ["w1", "2", "1", "7", "2"], ["w2", "1", "0", "0", "0"]] == [
@@ -186,13 +167,11 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
 
 
 def test_followed_agent_has_its_last_five_results_newest_first() -> None:
-    """However many games of others ended since."""
     live = Live(agents={"anna": 1, "bert": 2, "<carl>": 3})
     others, own = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
     for game, (first, second) in enumerate([*own, *others], 1):
         live.apply(started(game, first, second))
-        result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9}
-        live.apply(Ended(game=game, attempt=1, at=AT, outcome="", record="", **result))
+        live.apply(ended(game))
     page = running_pages().all(live, 0, ALL_GAMES, agent="anna").data.decode()
     results = page[page.index('id="ended"') : page.index('id="next"')]
 
@@ -206,34 +185,30 @@ def test_followed_agent_has_its_last_five_results_newest_first() -> None:
 
 
 def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
-    """In the language of the page; also a game that is played again."""
-    live = Live(agents={FIRST: 1})
-    coming = [NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND, stage="League 2") for game in (1, 2)]
-    line = StandingLine(place=1, agent=FIRST, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
-    live.apply(Scheduled(at=AT, games=tuple(coming)))
-    live.apply(TableChanged(at=AT, lines=(line,)))
-    live.apply(started(1))
-    live.apply(Unscored(game=1, attempt=1, at=AT, state="void", reason=""))
-    live.apply(started(1, attempt=2))
+    coming = [
+        events.NextGame(game=game, round=1, table=game, first=FIRST, second=SECOND, stage="League 2") for game in (1, 2)
+    ]
+    line = events.StandingLine(place=1, agent=FIRST, points=0, games=0, wins=0, draws=0, losses=0, stage="League 1")
+    void = events.Unscored(game=1, attempt=1, at=AT, state="void", reason="")
+    table = events.TableChanged(at=AT, lines=(line,))
+    again = started(1, attempt=2)
+    live = live_of(events.Scheduled(at=AT, games=tuple(coming)), table, started(1), void, again, agents={FIRST: 1})
     words = {"en": ("League 1", "League 2"), "cs": ("1. liga", "2. liga"), "zh": ("第 1 级联赛", "第 2 级联赛")}
     for language in LANGUAGES:
-        pages = running_pages()
-        page = pages.all(live, 0, PagePlace("live.html", language, LANGUAGES)).data.decode()
-        one = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, LANGUAGES)).data.decode()
+        place = PagePlace("games/00001.html", language, LANGUAGES)
+        one = running_pages().one(live.games[1], live, 0, place).data.decode()
 
-        shown = re.sub("data-stages='.*?'", "", page)
+        shown = re.sub("data-stages='.*?'", "", page_of(live, PagePlace("live.html", language, LANGUAGES)))
         assert (1, 2) == tuple(shown.count(word) for word in words[language.code])
         assert 1 == one.count(words[language.code][1])
 
 
 def test_standings_by_rating_show_the_rating() -> None:
     lines = (
-        StandingLine(place=1, agent="a", points=1, games=3, wins=1, draws=0, losses=2, rating=1712.4),
-        StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
+        events.StandingLine(place=1, agent="a", points=1, games=3, wins=1, draws=0, losses=2, rating=1712.4),
+        events.StandingLine(place=2, agent="b", points=2, games=3, wins=2, draws=0, losses=1, rating=1599.6),
     )
-    live = Live(agents={"a": 1, "b": 2})
-    live.apply(TableChanged(at=AT, lines=lines))
-    page = running_pages(has_rounds=False).all(live, 0, ALL_GAMES)
-    table = page.data.decode().split('id="table"')[1]
+    live = live_of(events.TableChanged(at=AT, lines=lines), agents={"a": 1, "b": 2})
+    table = page_of(live, has_rounds=False).split('id="table"')[1]
 
     assert ["1", "1712", "1", "3", "2", "1600", "2", "3"] == re.findall(r'<td class="num[^>]*>([^<]*)<', table)

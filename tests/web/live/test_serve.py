@@ -4,7 +4,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator
-from http.client import HTTPConnection
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -15,7 +15,7 @@ from tests.broadcast.logs import PAIR, accept, events
 from tests.examples import evidence, sized
 from tests.patience import PATIENCE_S
 from tests.publish.cups import SECRET
-from tests.web.live.watching import Watched, tell, until, watched
+from tests.web.live.watching import TLS, Watched, tell, until, watched
 from tests.web.service import INLINE
 
 CYCLES = sized(8, 60)
@@ -40,29 +40,22 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         yield found
 
 
-class Stream:
-    """A reader of server-sent events."""
+@contextmanager
+def stream(contest: Watched, path: str, **headers: str) -> Iterator[Iterator[dict[str, str]]]:
+    """The events of a stream, by their fields."""
+    with httpx.stream("GET", f"{contest.url}{path}", headers=headers, timeout=60, verify=TLS) as answer:
+        yield events_of(answer.iter_lines())
 
-    def __init__(self, contest: Watched, path: str = "/events", **headers: str) -> None:
-        self._connection = HTTPConnection("127.0.0.1", contest.port, timeout=60)
-        self._connection.request("GET", path, headers={name.replace("_", "-"): text for name, text in headers.items()})
-        self._answer = self._connection.getresponse()
 
-    def event(self) -> dict[str, str]:
-        """The next event by its fields."""
-        fields: dict[str, str] = {}
-        while True:
-            line = self._answer.readline()
-            assert line, "the stream ended"
-            if line == b"\n" and fields:
-                return fields
-            name, _, value = line.decode().rstrip("\n").partition(": ")
-            if name and value and not line.startswith(b":"):
-                fields[name] = value
-
-    def close(self) -> None:
-        self._answer.close()
-        self._connection.close()
+def events_of(lines: Iterator[str]) -> Iterator[dict[str, str]]:
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if name and value:
+            fields[name] = value
+        elif fields and not line:
+            yield fields
+            fields = {}
 
 
 def numbers(answer: httpx.Response) -> list[int]:
@@ -131,11 +124,10 @@ def test_the_feed_has_every_event_once_in_whole_lines_however_it_is_asked(contes
 
 def test_a_stream_begins_where_the_reader_was_and_beats(contest: Watched) -> None:
     last = events(contest.cup)[-1]["seq"]
-    stream = Stream(contest, "/events?since=2", Last_Event_ID=str(last - 3))
-    assert "hello" == stream.event()["event"]
-    assert [str(number) for number in range(last - 2, last + 1)] == [stream.event()["id"] for _ in range(3)]
-    beat = stream.event()
-    stream.close()
+    with stream(contest, "/events?since=2", **{"last-event-id": str(last - 3)}) as received:
+        assert "hello" == next(received)["event"]
+        assert [str(number) for number in range(last - 2, last + 1)] == [next(received)["id"] for _ in range(3)]
+        beat = next(received)
 
     assert "beat" == beat["event"]
     assert {"now_ms", "viewers", "log"} == json.loads(beat["data"]).keys()
@@ -143,10 +135,8 @@ def test_a_stream_begins_where_the_reader_was_and_beats(contest: Watched) -> Non
 
 @pytest.mark.parametrize("since", [10_000, 1 << 50])
 def test_reader_of_another_log_has_to_begin_again(contest: Watched, since: int) -> None:
-    stream = Stream(contest, f"/events?since={since}")
-
-    assert "again" == stream.event()["event"]
-    stream.close()
+    with stream(contest, f"/events?since={since}") as received:
+        assert "again" == next(received)["event"]
 
 
 def descriptors(contest: Watched) -> int:
@@ -168,16 +158,13 @@ def test_hours_of_games_and_viewers_leave_nothing(tmp_path: Path) -> None:
                 assert page.status_code in (200, 404)
                 shows = re.search(r'data-seq="(\d+)"', page.text)
                 since = since if shows is None else int(shows[1])
-                stream = Stream(contest, f"/events?game={game.number}&since={since}")
-                assert "hello" == stream.event()["event"]
-                tell(told)
-                accept(contest.cup, game, file)
-                contest.recorder.read_store()
-                stream.close()
+                with stream(contest, f"/events?game={game.number}&since={since}") as received:
+                    assert "hello" == next(received)["event"]
+                    tell(told)
+                    accept(contest.cup, game, file)
+                    contest.recorder.read_store()
             status = Path(f"/proc/{contest.process.pid}/status").read_text()
-            found = re.search(r"VmRSS:\s+(\d+)", status)
-            assert found is not None
-            return int(found[1])
+            return int(status.partition("VmRSS:")[2].split()[0])
 
         before = pass_(CYCLES)
         open_ = descriptors(contest)

@@ -21,7 +21,7 @@ from judge.transparency.keys import KEY_FILE, fingerprint, make_key, public_pem
 from judge.transparency.merkle import Tree, read_leaves
 from judge.web.live.serve import follow
 from judge.web.live.static import EVENTS_PER_FILE, StaticSite
-from tests.broadcast.logs import PAIR, accept, events, play_next, recorder
+from tests.broadcast.logs import PAIR, accept, complete_log, events, play_next, recorder
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -29,7 +29,7 @@ from tests.site.browser import Browser
 from tests.verify.test_second_verifier import served
 from tests.web.live.test_live import ROWS
 from tests.web.live.watching import tell, told_by, until
-from tests.web.service import live_pages
+from tests.web.service import live_pages, read
 
 
 def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Browser, tmp_path: Path) -> None:
@@ -39,9 +39,8 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         log.read_store()
         game, file, told = told_by(cup, log)
         tell(told, 6)
-        words = [sys.executable, "-m", "judge.cli", "contest", "export", str(public), str(cup.folder), "--unsigned"]
-        words.append("--follow")
-        with ForkedProcess[bytes](words) as process, served(public) as url:
+        words = ["contest", "export", str(public), str(cup.folder), "--unsigned", "--follow"]
+        with ForkedProcess[bytes]([sys.executable, "-m", "judge.cli", *words]) as process, served(public) as url:
             until((public / "feed/head.json").exists, "no head was written")
             browser.visit(f"{url}/games/00001.html")
             browser.wait_for("document.querySelector('[data-clock]') !== null")
@@ -79,18 +78,14 @@ def test_only_final_pages_link_to_the_archive_that_the_organiser_names(tmp_path:
     assert [False, True] == found
 
 
-def test_certificate_of_fairness_is_complete_at_the_first_visit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_certificate_of_fairness_is_complete_at_first_visit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.web.live.certificate.READ_S", 0.0)
     monkeypatch.setattr("judge.web.live.certificate.READ_BEFORE_S", math.inf)
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 4') as cup:
         accept(cup, *play_next(cup))
         with live_pages(cup) as pages:
-            assert pages.get("index.html") is not None
-            page = pages.get("fairness.html")
-            assert page is not None
-            assert b"1 of 1 finished games" in page.data
+            read(pages, "index.html")
+            assert b"1 of 1 finished games" in read(pages, "fairness.html").data
 
 
 @pytest.mark.parametrize(
@@ -106,16 +101,14 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
     with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 40') as cup:
         key = make_key(cup.folder / KEY_FILE)
         cup.play()
-        with recorder(cup) as log:
-            log.finish()
+        complete_log(cup)
         follow(cup.planned, public, once=True)
         # The page of verification links to the key and to the data.
         text = (public / "verify.html").read_text()
         assert fingerprint(key.public_key()) in text
         links = re.findall(r'href="([^"]*)"', text[text.index("<main") : text.index("</main>")])
-        assert {"organiser.pem", "contest.json", "games.csv", "checkpoint", "games.html"} <= {
-            link.rpartition("/")[2] for link in links
-        }
+        names = {link.rpartition("/")[2] for link in links}
+        assert {"organiser.pem", "contest.json", "games.csv", "checkpoint", "games.html"} <= names
         assert all((public / link).is_file() for link in links)
         assert public_pem(key.public_key()) == (public / "organiser.pem").read_bytes()
         # The log of the site is whole and signed, and what a service would answer is the same.
@@ -125,8 +118,7 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         assert Tree(leaves).root() == checkpoint.root
         with live_pages(cup) as pages:
             for name in ("log/checkpoint", "log/tile/0/000.p/82", "log/tile/entries/000.p/7"):
-                page = pages.get(name)
-                assert page is not None
+                page = read(pages, name)
                 assert "p/7" in name or page.data == (public / name).read_bytes()
             for name in ("log/tile/0/000", "log/tile/9/000", "log/other", "log/../contest.toml"):
                 assert None is pages.get(name)
@@ -161,9 +153,7 @@ def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
         follow(cup.planned, tmp_path, once=True)
 
 
-def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_result_from_between_two_readings_is_shown_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading a contest takes a share of the time only: what comes in between is shown with the next reading."""
     with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
         log.read_store()
@@ -175,19 +165,15 @@ def test_a_result_that_comes_while_the_contest_is_not_read_again_is_still_shown(
             accept(cup, *play_next(cup))
             log.finish()
             site.write()
-            page = pages.get("index.html")
-            assert page is not None
             # A page that is not read again says so by its number: the script asks for it once more.
             assert pages.hub.live.seq > before
-            assert f'data-seq="{before}"' in page.numbered().decode()
+            assert f'data-seq="{before}"' in read(pages, "index.html").numbered().decode()
             monkeypatch.setattr(pages, "_load_at", 0.0)
             site.write()
             assert "controls" in (tmp_path / "public/games/00001.html").read_text()
 
 
-def test_page_of_an_ended_game_is_written_again_after_a_disqualification(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_of_an_ended_game_follows_a_disqualification(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup, recorder(cup) as log:
         log.read_store()
         with live_pages(cup) as pages:
@@ -204,19 +190,15 @@ def test_page_of_an_ended_game_is_written_again_after_a_disqualification(
             assert "This game does not count" in page.read_text()
 
 
-def test_page_does_not_claim_events_that_came_while_the_contest_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_does_not_claim_events_from_during_its_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its script would not ask again: a result would be missing for good."""
     with Cup(tmp_path / "cup", PAIR) as cup, recorder(cup) as log:
         log.read_store()
         with live_pages(cup) as pages:
-            before = pages.hub.live.seq
-
-            read = Contest.read
+            before, read_at_once = pages.hub.live.seq, Contest.read
 
             def read_slowly(stored: Contest) -> ContestView:
-                contest = read(stored)
+                contest = read_at_once(stored)
                 accept(cup, *play_next(cup))
                 log.finish()
                 pages.hub.catch_up()
@@ -225,7 +207,5 @@ def test_page_does_not_claim_events_that_came_while_the_contest_was_read(
             monkeypatch.setattr(Contest, "read", read_slowly)
             pages.get("crosstable.html")
             monkeypatch.setattr(pages, "_load_at", math.inf)
-            page = pages.get("crosstable.html")
-            assert page is not None
             assert pages.hub.live.seq > before
-            assert f'data-seq="{before}"' in page.numbered().decode()
+            assert f'data-seq="{before}"' in read(pages, "crosstable.html").numbered().decode()

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 
-from tests.broadcast.test_recorder import until
 from tests.examples import evidence
+from tests.patience import until
 from tests.web.live.guest import Guest, booted
 from tests.web.live.test_front import COMING
 
@@ -59,7 +58,7 @@ def test_player_starts_restarts_and_stops(guest: Guest) -> None:
     assert ["inactive", "success"] == guest.state(PLAY, "ActiveState", "Result")
 
 
-def test_worker_joins_restarts_and_stops(guest: Guest, tmp_path: Path) -> None:
+def test_worker_joins_restarts_and_stops(guest: Guest) -> None:
     for words in (("keys", "127.0.0.1"), ("keys", "one", "--scheduler", "tls://127.0.0.1:8786")):
         made = guest.run(JUDGE, "cluster", *words)
         assert 0 == made.returncode, made.stderr

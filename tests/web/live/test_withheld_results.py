@@ -1,6 +1,5 @@
 """Results that are withheld: nobody else can compute one, and what is revealed later is what the log committed to."""
 
-import asyncio
 import json
 import re
 import shutil
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 from pathlib import Path
 from unittest.mock import patch
+from urllib.parse import urljoin
 
 import httpx
 import pytest
@@ -29,10 +29,10 @@ from judge.transparency.keys import make_key
 from judge.transparency.merkle import Tree, read_leaves
 from judge.web.live.pages import LivePages
 from judge.web.live.static import StaticSite
-from tests.broadcast.logs import events, recorder
+from tests.broadcast.logs import complete_log, events
 from tests.contest.cups import CHANCE
 from tests.contest.giving import give
-from tests.contests import steady_clock, submit
+from tests.contests import nothing, steady_clock, submit
 from tests.examples import evidence, of_evidence
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup
 from tests.publish.public import Public
@@ -40,7 +40,7 @@ from tests.verify.log_forgeries import rewrite, with_event
 from tests.verify.second_opinion import accepted, second_opinion
 from tests.web.authors.desk import PATIENCE
 from tests.web.live.watching import TLS, Watched, until
-from tests.web.service import Answer, call, service_of
+from tests.web.service import Answer, ask, service_of
 
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 1'
 ROUND_ROBIN = 'name = "round-robin"\ngames = 1'
@@ -71,8 +71,6 @@ KNOWN = (
 )
 """Paths that a viewer tries besides those of links."""
 
-LINK = re.compile(r'(?:href|src)="([^"#:]+)')
-
 
 @dataclass(frozen=True)
 class Viewed:
@@ -90,15 +88,14 @@ def collect(folder: Path, *only: str) -> Viewed:
     """Every address of the service that is known or linked, or `only` these."""
     answers: dict[str, Answer] = {}
     with service_of(folder) as (service, console), patch("time.time", lambda: 1.7e9):
-        cookie = {"cookie": f"judge-author={console.state.authors.tokens.make('zoe', 'Olga')}"}
+        token = console.state.authors.tokens.make("zoe", "Olga")
         waiting = [*only] or [*KNOWN, "author/index.html", "index.html"]
         while waiting:
             path = waiting.pop()
             if path in answers:
                 continue
-            place, _, query = path.partition("?")
-            headers = cookie if "author/" in path else {}
-            status, answered, body = asyncio.run(call(service, "GET", f"/{place}", headers, query))
+            cookie = f"judge-author={token}" if "author/" in path else ""
+            status, answered, body = ask(service, "GET", f"/{path}", cookie)
             answered = {name: value for name, value in answered.items() if name != "x-request-id"}
             answers[path] = status, answered, re.sub(rb"[0-9a-f]{32}(?=\")", b"", body) if "author/" in path else body
             if only:
@@ -108,12 +105,7 @@ def collect(folder: Path, *only: str) -> Viewed:
                 paths = [each for each in found if "get" in found[each] and each != "/events"]
                 waiting += [re.sub(r"\{\w+\}", str(n), each)[1:] for each in paths for n in (*NUMBERS, "anna")]
             if answered.get("content-type", "").startswith("text/html"):
-                steps = place.split("/")[:-1]
-                for link in LINK.findall(body.decode()):
-                    parts = [*steps]
-                    for part in link.split("/"):
-                        parts = parts[:-1] if part == ".." else [*parts, part]
-                    waiting.append("/".join(parts))
+                waiting += [urljoin(path, link) for link in re.findall(r'(?:href|src)="([^"#:]+)', body.decode())]
     return Viewed(answers)
 
 
@@ -124,15 +116,10 @@ def frozen_cup(folder: Path, form: str = SWISS, ends: Cast = STRONG_TO_WEAK, mor
     All that is random is not, except what the programs play: salts too.
     """
     with ExitStack() as stack:
-        for each in (
-            steady_clock(),
-            patch("time.time", lambda: 1.7e9),
-            patch("secrets.token_hex", lambda n: "0" * 2 * n),
-        ):
-            stack.enter_context(each)
-        cup = stack.enter_context(
-            Cup(folder, STRONG_TO_WEAK, form, more, drawn=lambda _: None, submissions={"anna": 1})
-        )
+        stack.enter_context(steady_clock())
+        stack.enter_context(patch("time.time", lambda: 1.7e9))
+        stack.enter_context(patch("secrets.token_hex", lambda n: "0" * 2 * n))
+        cup = stack.enter_context(Cup(folder, STRONG_TO_WEAK, form, more, drawn=nothing, submissions={"anna": 1}))
         submit(cup, "anna", "ada")
         while not cup.store.withheld_from(cup.contest.name) and not cup.contest.view().is_over:
             cup.play(1)
@@ -140,8 +127,7 @@ def frozen_cup(folder: Path, form: str = SWISS, ends: Cast = STRONG_TO_WEAK, mor
                 cup.store.withhold(cup.contest.name)
         cup.cast = ends
         cup.play()
-        with recorder(cup) as log:
-            log.finish()
+        complete_log(cup)
         yield cup
 
 
@@ -151,9 +137,6 @@ def reveal(cup: Cup, word: str) -> str:
 
 def results(cup: Cup) -> Sequence[str | None]:
     return [game.winner for game in cup.store.results(cup.contest.name)]
-
-
-# --- before the reveal -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -221,21 +204,11 @@ def test_author_sees_own_withheld_games(tmp_path: Path) -> None:
     with frozen_cup(tmp_path) as cup:
         own = [game for game in cup.store.games(cup.contest.name) if "anna" in game.agents]
         with service_of(tmp_path) as (service, console):
-            cookie = {"cookie": f"judge-author={console.state.authors.tokens.make('ada', 'Olga')}"}
+            cookie = f"judge-author={console.state.authors.tokens.make('ada', 'Olga')}"
             for game in own:
-                path = f"/author/games/{game.number:05d}.html"
-                assert 200 == asyncio.run(call(service, "GET", path, cookie))[0]
-            page = asyncio.run(call(service, "GET", "/author/index.html", cookie))[2].decode()
+                assert 200 == ask(service, "GET", f"/author/games/{game.number:05d}.html", cookie)[0]
+            page = ask(service, "GET", "/author/index.html", cookie)[2].decode()
             assert all(f"games/{game.number:05d}.html" in page for game in own)
-
-
-def test_status_has_the_secret_of_chance_after_the_reveal(tmp_path: Path) -> None:
-    with frozen_cup(tmp_path) as cup:
-        chance = status_of(cup.contest)["chance"]
-        assert (None, True) == (chance["secret"], chance["words"].startswith("secret until all results are public"))
-        reveal(cup, "all")
-        cup.contest.refresh()
-        assert CHANCE == status_of(cup.contest)["chance"]["secret"]
 
 
 def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
@@ -268,9 +241,6 @@ def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path
         accepted(cup.export(tmp_path / "export"))
 
 
-# --- the reveal ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_rounds_are_revealed_in_turn_and_fit_the_checkpoints_from_before(tmp_path: Path) -> None:
     with frozen_cup(tmp_path) as cup:
@@ -279,22 +249,23 @@ def test_rounds_are_revealed_in_turn_and_fit_the_checkpoints_from_before(tmp_pat
         for word in ("", "next", "all"):
             if word:
                 reveal(cup, word)
-                with recorder(cup) as log:
-                    log.finish()
+                complete_log(cup)
             viewed = collect(tmp_path, "data/standings.csv", "log/checkpoint", *TILES)
             standings.append(viewed.body("data/standings.csv"))
             kept.append(tmp_path / f"checkpoint-{len(kept)}")
             kept[-1].write_bytes(viewed.body("log/checkpoint"))
             checkpoint = read_checkpoint(kept[-1].read_bytes(), "it")
             # The leaves that are public are those that the first checkpoint committed to.
-            ends = [
-                size
-                for size in range(1, checkpoint.size + 1)
-                if viewed.answers[f"log/tile/entries/000.p/{size}"][0] == 200
-            ]
+            sizes = range(1, checkpoint.size + 1)
+            ends = [size for size in sizes if viewed.answers[f"log/tile/entries/000.p/{size}"][0] == 200]
             leaves = read_leaves(lambda path: viewed.body(f"log/{path}"), max(ends))  # noqa: B023 used at once
-            assert Tree(leaves).root() == cup_root(cup, max(ends))
+            stored = cup.store.leaves(cup.contest.name, 0, max(ends))
+            assert Tree(leaves).root() == Tree(line.leaf for line in stored).root()
             assert (max(ends) == checkpoint.size) == (word == "all")
+            cup.contest.refresh()
+            chance = status_of(cup.contest)["chance"]
+            assert (CHANCE if word == "all" else None) == chance["secret"]
+            assert word == "all" or chance["words"].startswith("secret until all results are public")
         assert 3 == len(set(standings))
         with pytest.raises(InputError, match="no results of spring-cup are withheld"):
             reveal(cup, "4")
@@ -303,10 +274,6 @@ def test_rounds_are_revealed_in_turn_and_fit_the_checkpoints_from_before(tmp_pat
         for path in kept:
             assert [] == list(verify_export(public.directory, public.public_key, path).problems)
             assert [] == second_opinion(public.directory, public.public_key, Path("--since"), path)
-
-
-def cup_root(cup: Cup, size: int) -> bytes:
-    return Tree(line.leaf for line in cup.store.leaves(cup.contest.name, 0, size)).root()
 
 
 def test_reveal_of_rounds_with_open_games_or_unknown_rounds_is_refused(tmp_path: Path) -> None:
@@ -339,8 +306,7 @@ def test_pages_as_files_get_the_withheld_leaves_and_games_after_the_reveal(tmp_p
             assert [] == [*top.glob("log/tile/entries/**/[0-9]*")]
             assert {"00001", "00004"} < {path.stem for path in top.glob("records/*")} < {f"{n:05}" for n in NUMBERS}
             reveal(cup, "all")
-            with recorder(cup) as log:
-                log.finish()
+            complete_log(cup)
             until(site.write, "the contest is not over on the pages")
             after = read_checkpoint((top / "log/checkpoint").read_bytes(), "it")
             leaves = read_leaves(lambda path: (top / "log" / path).read_bytes(), after.size)
@@ -355,12 +321,10 @@ def test_event_log_continues_an_interrupted_reveal(tmp_path: Path, lost: float) 
         path = tmp_path / LOG_FILE
         before = path.stat().st_size
         reveal(cup, "all")
-        with recorder(cup) as log:
-            log.finish()
+        complete_log(cup)
         whole, data = events(cup), path.read_bytes()
         path.write_bytes(data[: before + int((len(data) - before) * lost)])
-        with recorder(cup) as log:
-            log.finish()
+        complete_log(cup)
         assert _without_tables(whole) == _without_tables(events(cup))
         assert "ended" in {event["type"] for event in whole if event["seq"] > before // 1000}
 
@@ -401,9 +365,8 @@ def revealed(tmp_path_factory: pytest.TempPathFactory) -> Revealed:
         kept = folder / "kept"
         kept.write_bytes(collect(cup.folder, "log/checkpoint").body("log/checkpoint"))
         reveal(cup, "all")
-        number = next(
-            line.number for line in cup.store.journal(cup.contest.name) if line.event == "accepted" and line.salt
-        )
+        journal = cup.store.journal(cup.contest.name)
+        number = next(line.number for line in journal if line.event == "accepted" and line.salt)
         assert number is not None
         return cup.export(folder, key), kept, number
 
@@ -432,9 +395,7 @@ def test_result_that_was_changed_after_the_freeze_is_refused(revealed: Revealed,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_public", [True, False])
-def test_salt_of_a_public_line_or_none_of_a_withheld_one_is_refused(
-    revealed: Revealed, tmp_path: Path, *, is_public: bool
-) -> None:
+def test_wrong_or_missing_salt_of_a_line_is_refused(revealed: Revealed, tmp_path: Path, *, is_public: bool) -> None:
     exported, _, number = revealed
     public = exported.copy_to(tmp_path)
 

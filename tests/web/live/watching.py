@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from xml.etree import ElementTree
 
 import httpx
 
@@ -15,6 +16,7 @@ from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.contest_games import ScheduledGame
 from judge.record.spec import RecordFile
+from judge.testing import Agent, Say
 from tests import patience
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.broadcast.test_recorder import frames_of
@@ -50,7 +52,6 @@ class Watched:
         assert listen in said, said + self.process.stderr.read()
 
     def kill(self) -> None:
-        """`kill -9` the service."""
         self.process.kill()
         self.process.wait()
         if self.process.stderr is not None:
@@ -81,21 +82,13 @@ def until(is_so: Callable[[], object], what: str) -> None:
 
 @contextmanager
 def watched(
-    folder: Path,
-    cast: Cast,
-    games: int = 2,
-    more: str = "",
-    form: str = "",
-    titles: Mapping[str, str] | None = None,
+    folder: Path, cast: Cast, games: int = 2, more: str = "", form: str = "", titles: Mapping[str, str] | None = None
 ) -> Iterator[Watched]:
     """A contest that is watched, of a format or else a round robin of so many games a pairing."""
     form = form or f'name = "round-robin"\ngames = {games}'
-    with Cup(folder / "cup", cast, form=form, more=f"{more}\n[failures]\nafter = 1000", titles=titles) as cup:
-        found = Watched(cup)
-        try:
-            yield found
-        finally:
-            found.close()
+    more = f"{more}\n[failures]\nafter = 1000"
+    with Cup(folder / "cup", cast, form, more, titles=titles) as cup, contextlib.closing(Watched(cup)) as found:
+        yield found
 
 
 def tell(told: Iterator[None], parts: int | None = None) -> None:
@@ -119,10 +112,26 @@ def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[ScheduledGame, Re
     return game, file, told()
 
 
+def talker(make: Callable[[int], Agent], message: str) -> Callable[[int], Agent]:
+    """An agent that also prints a message with each answer."""
+
+    def make_talker(seed: int) -> Agent:
+        plain = make(seed)
+        return lambda line: [Say(f"MESSAGE {message}\r\n".encode(), 0), *acts] if (acts := plain(line)) else acts
+
+    return make_talker
+
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def entries_of(feed: bytes) -> list[dict[str, str]]:
+    """The fields of each entry of an Atom feed; of a link its address."""
+    entries = ElementTree.fromstring(feed).iter(f"{ATOM}entry")  # noqa: S314 our own
+    return [{each.tag.removeprefix(ATOM): each.get("href") or each.text or "" for each in entry} for entry in entries]
+
+
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
-
-
-__all__ = ["Watched", "tell", "told_by", "until", "watched"]

@@ -1,9 +1,7 @@
 """A contest with submissions and games, and its whole service in this process, as an organiser sees it."""
 
-import asyncio
 import re
 import sqlite3
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -21,9 +19,9 @@ from judge.web.kit.session import proof_of
 from judge.web.organisers.app import ORDER_FORM
 from judge.web.organisers.console import Console
 from tests.contests import Recipe
-from tests.patience import PATIENCE_S
+from tests.patience import until
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.web.service import Answer, call, service_of
+from tests.web.service import FORM, Answer, ask, service_of
 
 CAST = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "-carl")}
 
@@ -31,15 +29,13 @@ PATIENCE = """
 [intake]
 requests_per_minute = 10000000
 address_requests_per_minute = 10000000
-strangers_per_minute = {strangers}
+strangers_per_minute = 10000000
 [broadcast]
 requests_per_minute = 10000000
 """
 
 PLAYED = 5
 """Games that are over, of six."""
-
-FORM = {"content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin"}
 
 
 @dataclass
@@ -54,20 +50,14 @@ class Office:
 
     @property
     def cup(self) -> Cup:
-        """The contest, which has begun."""
         assert self.begun is not None
         return self.begun
 
     def ask(self, method: str, path: str, token: str = "", body: bytes = b"", **headers: str) -> Answer:
         """One request with the cookie of a token."""
-        sent = {name.replace("_", "-"): value for name, value in headers.items()}
-        if token:
-            sent["cookie"] = f"judge-organiser={token}"
-        path, _, query = path.partition("?")
-        return asyncio.run(call(self.service, method, path, sent, query, body))
+        return ask(self.service, method, path, f"judge-organiser={token}" if token else "", body, **headers)
 
     def page(self, path: str, who: str = "act") -> str:
-        """A page that an organiser sees."""
         status, _, body = self.ask("GET", f"/organiser/{path}", self.tokens[who])
         assert 200 == status, (path, status, body)
         return body.decode()
@@ -79,7 +69,6 @@ class Office:
         return {**fields, "why": f"because of {action}", **more}
 
     def post(self, form: Mapping[str, str], who: str = "act", **headers: str) -> Answer:
-        """Send a form of an order."""
         body = urlencode(form).encode()
         return self.ask("POST", "/organiser/orders", self.tokens[who], body, **{**FORM, **headers})
 
@@ -91,34 +80,31 @@ class Office:
 
     def done(self, location: str) -> str:
         """The page of an order, when it is carried out."""
-        end = time.monotonic() + PATIENCE_S
-        while 'http-equiv="refresh"' in (page := self.page(location)) and time.monotonic() < end:
-            time.sleep(0.05)
-        return page
+        until(lambda: 'http-equiv="refresh"' not in self.page(location), "the order is not carried out")
+        return self.page(location)
 
     def dump(self) -> Sequence[str]:
-        """All that the database has."""
         with closing(sqlite3.connect(self.cup.folder / "contest.db")) as database:
             return list(database.iterdump())
 
 
 def proof(token: str) -> str:
-    """What a form of this token carries."""
     return proof_of(token, ORDER_FORM)
 
 
 @contextmanager
 def office(folder: Path, played: int = PLAYED) -> Iterator[Office]:
-    """A contest of which some games are over."""
     with ExitStack() as stack:
-        more = PATIENCE.format(strangers=10_000_000)
-        recipe = Recipe(f"office-{played}", CAST, more=more, happens=lambda cup: cup.play(played, void=(2,)))
+        recipe = Recipe(f"office-{played}", CAST, more=PATIENCE, happens=lambda cup: cup.play(played, void=(2,)))
         cup = stack.enter_context(recipe.contest(folder))
         make_key(folder / "organiser.key")
-        yield stack.enter_context(office_of(cup))
+        yield stack.enter_context(office_in(folder, cup))
 
 
-PLAN = """\
+@contextmanager
+def unbegun(folder: Path, keys: str = "", tables: str = "", form: str = "round-robin") -> Iterator[Office]:
+    folder.mkdir()
+    plan = f"""\
 name = "spring-cup"
 about = "a cup in spring"
 policy = "gomocup-freestyle"
@@ -130,30 +116,14 @@ name = "{form}"
 path = "house-instant"
 name = "left"
 """
-
-
-@contextmanager
-def unbegun(folder: Path, keys: str = "", tables: str = "", form: str = "round-robin") -> Iterator[Office]:
-    """A contest that has not begun."""
-    folder.mkdir()
-    (folder / "contest.toml").write_text(
-        PLAN.format(keys=keys, tables=tables, form=form) + PATIENCE.format(strangers=1000)
-    )
+    (folder / "contest.toml").write_text(plan + PATIENCE)
     open_intake(folder)
     with office_in(folder, None) as found:
         yield found
 
 
 @contextmanager
-def office_of(cup: Cup) -> Iterator[Office]:
-    """The service of a contest."""
-    with office_in(cup.folder, cup) as found:
-        yield found
-
-
-@contextmanager
 def office_in(folder: Path, cup: Cup | None) -> Iterator[Office]:
-    """The service of the contest in a folder."""
     with service_of(folder) as (service, console):
         tokens = console.state.authors.tokens
         made = {
@@ -167,7 +137,6 @@ def office_in(folder: Path, cup: Cup | None) -> Iterator[Office]:
 
 
 def submit(found: Office, name: str, refusal: str = "") -> int:
-    """A submission that was processed."""
     with closing(found.directory.register()) as register:
         digest = found.directory.files.put(name.encode())
         taken = register.receive(Upload("ada", name, f"{name}.zip", digest, 10), worker="0" * 32)

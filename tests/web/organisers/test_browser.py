@@ -15,7 +15,7 @@ from tests.verify.test_ladder import joins
 from tests.web.intake.conftest import Service, make_token
 from tests.web.live.serving import serving_all
 from tests.web.organisers.office import CAST, PATIENCE
-from tests.web.views import check_views, text_of, without_scripts
+from tests.web.views import check_views, text_of
 
 PAGES = (
     *(f"{page}.html" for page in ("index", "games", "submissions", "orders", "journal", "settings", "authors")),
@@ -26,15 +26,13 @@ PAGES = (
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:
-    """A contest of which some games are over."""
-    with Cup(tmp_path / "cup", CAST, more=PATIENCE.format(strangers=1000)) as found:
+    with Cup(tmp_path / "cup", CAST, more=PATIENCE) as found:
         found.play(5, void=(2,))
         yield found
 
 
 @contextmanager
 def signed_in(browser: Browser, cup: Cup) -> Iterator[Service]:
-    """The first page of an organiser, who followed a link."""
     token = make_token(open_intake(cup.folder), "Olga", TokenRole.ORGANISER)
     with serving_all(cup.folder) as service:
         browser.leave()
@@ -79,7 +77,7 @@ def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: 
         page = f"author/unsubscribe.html?notice={mail.id}"
         browser.leave()
         check_views(browser, service.url, page)
-        with without_scripts(browser):
+        with browser.without_scripts():
             browser.visit(f"{service.url}/{page}")
             while browser.ask("document.activeElement.tagName") != "BUTTON":
                 browser.press("Tab")
@@ -90,14 +88,11 @@ def test_link_of_a_mail_works_by_keyboard_without_script(browser: Browser, cup: 
 
 @pytest.mark.parametrize("acting_width", WIDTHS)
 def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path: Path, acting_width: int) -> None:
-    with (
-        joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup,
-        signed_in(browser, cup) as service,
-    ):
+    with joins(tmp_path / "cup", PATIENCE) as cup, signed_in(browser, cup) as service:
         pages = ("index.html", "games.html", "order.html?action=end-season")
         check_views(browser, service.url, *(f"organiser/{page}" for page in pages))
         browser.look(acting_width)
-        with without_scripts(browser):
+        with browser.without_scripts():
             browser.visit(f"{service.url}/organiser/index.html")
             order(browser, "end-season", "it is decided")
         (line,) = cup.store.last_lines(cup.contest.name, 1, SeasonEnded)

@@ -20,10 +20,11 @@ from judge.transparency.keys import load_key, public_pem
 from judge.web.organisers import views
 from judge.web.organisers.console import Console, PendingOrder
 from judge.web.player.status import HostCheck, PlayerFiles, PlayerStatus
-from tests.broadcast.test_recorder import until
-from tests.patience import PATIENCE_S
+from tests.contest.giving import previewed
+from tests.patience import PATIENCE_S, until
 from tests.verify.test_ladder import joins
-from tests.web.organisers.office import FORM, PATIENCE, Office, office, office_of, proof, submit, unbegun
+from tests.web.organisers.office import PATIENCE, Office, office, office_in, proof, submit, unbegun
+from tests.web.service import FORM
 
 PAGES = ("index", "games", "submissions", "authors", "orders", "journal", "settings")
 
@@ -37,7 +38,6 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Office]:
-    """A contest of a test's own."""
     with office(tmp_path / "cup") as found:
         yield found
 
@@ -47,9 +47,6 @@ def small(tmp_path: Path) -> Iterator[Office]:
     """A contest with one game, which is quickly exported."""
     with office(tmp_path / "cup", played=1) as found:
         yield found
-
-
-# --- what is seen ----------------------------------------------------------------------------------------------------
 
 
 def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
@@ -185,14 +182,16 @@ def test_player_examines_its_host_when_no_game_is_played(own: Office) -> None:
     assert "reserves its cores while it runs" in page
 
 
-# --- what is ordered -------------------------------------------------------------------------------------------------
-
-
 def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     contest = own.cup.contest
-    before = {line.agent: (line.place, line.points) for line in contest.view().table.lines}
     form = own.form("disqualify", "anna", why="two entries\nof one author")
-    said = own.page("order.html?action=disqualify&target=anna")
+    page = own.page("order.html?action=disqualify&target=anna")
+    rows = re.findall(r"<tr><th [^>]*><bdi>([^<]*)</bdi></th><td [^>]*>(\d+)</td><td [^>]*>(\d+|\u2013)</td>", page)
+    changes = previewed(contest, "disqualify", "anna").changes
+    assert ("anna", "1", "\u2013") in rows
+    assert [
+        (each.agent, str(each.places[0]), "\u2013" if each.is_out else str(each.places[1])) for each in changes
+    ] == rows
 
     first, second = own.post(form), own.post(form)
 
@@ -203,16 +202,6 @@ def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
     assert first[1]["x-request-id"] != second[1]["x-request-id"]
     told = [line for line in contest.store.journal(contest.name) if line.event == "disqualified"]
     assert [("anna: two entries of one author", "Olga")] == [(line.text, line.who) for line in told]
-    after = {line.agent: (line.place, line.points) for line in contest.view().table.lines}
-    moved = [agent for agent in before if before[agent] != after[agent]]
-    assert moved
-    rows = re.findall(
-        r'<tr><th scope="row"><bdi>([^<]*)</bdi></th><td class="num">(\d+)</td><td class="num">(\d+|\u2013)</td>', said
-    )
-    assert {agent: (before[agent][0], after[agent][0]) for agent in moved if agent != "anna"} == {
-        agent: (int(now), int(then)) for agent, now, then in rows if agent != "anna"
-    }
-    assert ("anna", "1", "\u2013") in rows
     done = own.page(f"orders/{form['id']}.html")
     assert "anna is disqualified" in done
     assert "Olga" in done
@@ -410,7 +399,7 @@ def test_an_export_and_the_pages_are_written_once(small: Office) -> None:
 
 
 def test_a_season_of_a_ladder_is_frozen_reopened_and_ended_with_reasons(tmp_path: Path) -> None:
-    with joins(tmp_path / "cup", PATIENCE.format(strangers=1000)) as cup, office_of(cup) as own:
+    with joins(tmp_path / "cup", PATIENCE) as cup, office_in(cup.folder, cup) as own:
         page = own.page("index.html")
         assert "Admissions are open" in page
         assert "reopen-admissions" not in page
@@ -431,9 +420,6 @@ def test_a_season_of_a_ladder_is_frozen_reopened_and_ended_with_reasons(tmp_path
         told = [(line.event, line.who) for line in cup.store.journal(cup.contest.name)[-5:]]
         events = ("entered", "agent-withdrawn", "admissions-frozen", "admissions-reopened", "season-ended")
         assert [(event, "Olga") for event in events] == [each for each in told if each[0] in events]
-
-
-# --- nobody else -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

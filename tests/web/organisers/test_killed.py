@@ -1,6 +1,5 @@
 """The service is killed in the middle of orders: each is carried out as a whole or not at all, and then once."""
 
-import asyncio
 import json
 import logging
 import random
@@ -21,8 +20,8 @@ from judge.store.orders import new_order_id
 from tests.examples import sized
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
-from tests.web.organisers.office import FORM, Office, office, proof, submit
-from tests.web.service import call, service_of
+from tests.web.organisers.office import Office, office, proof, submit
+from tests.web.service import FORM, ask, service_of
 
 KILLS = sized(5, 50)
 """Each at a random moment of an order; the long proof takes 200."""
@@ -39,15 +38,14 @@ def serve_orders(folder: Path) -> None:
         sys.stdout.flush()
         for line in sys.stdin:
             token, body = json.loads(line)
-            headers = {**FORM, "cookie": f"judge-organiser={token}"}
-            status, _, found = asyncio.run(call(app, "POST", "/organiser/orders", headers, "", body.encode()))
+            cookie = f"judge-organiser={token}"
+            status, _, found = ask(app, "POST", "/organiser/orders", cookie, body.encode(), **FORM)
             sys.stdout.write(json.dumps([status, found.decode()]) + "\n")
             sys.stdout.flush()
 
 
 @contextmanager
 def service(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A service that is ready."""
     command = [sys.executable, "-m", __name__, str(folder)]
     with ForkedProcess(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -86,7 +84,6 @@ def prepared_replay(found: Office) -> tuple[str, str]:
 
 
 def prepared_resume(found: Office) -> tuple[str, str]:
-    """A game is held, and the contest stopped."""
     store, name = found.cup.store, found.cup.contest.name
     store.set_state(name, Resumed(""))
     issued = store.issue(name, "here")
