@@ -7,6 +7,7 @@ happens in it.
 import hashlib
 import json
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,12 +54,10 @@ class Form:
 
     @property
     def cast(self) -> Cast:
-        """Who plays."""
         return {name: crasher(name, 2) if name == CRASHER else STRONG_TO_WEAK[name] for name in self.agents}
 
     @property
     def recipe(self) -> Recipe:
-        """The contest that is forged."""
         options = {"drawn": nothing}
         return Recipe("forged", self.cast, self.plan, self.more, happens, options=options)
 
@@ -128,7 +127,6 @@ class Forger:
     # --- what is there -----------------------------------------------------------------------------------------------
 
     def rows(self, table: str) -> list[Row]:
-        """A table of the export."""
         rows: list[Row] = json.loads((self.directory / f"data/{table}.json").read_bytes())
         return rows
 
@@ -149,7 +147,6 @@ class Forger:
     # --- what he does ------------------------------------------------------------------------------------------------
 
     def in_table(self, name: str, how: Callable[[Any], object]) -> None:
-        """Change a table."""
         change(self.directory / f"data/{name}.json", how)
 
     def in_record(self, path: str, how: Callable[[Any], object]) -> None:
@@ -163,7 +160,6 @@ class Forger:
         change(self.directory / path, changed)
 
     def in_document(self, how: Callable[[Any], object]) -> None:
-        """Change contest.json."""
         path = self.directory / DOCUMENT
         document = json.loads(path.read_bytes())
         how(document)
@@ -280,10 +276,7 @@ class Forger:
         self.lines = lines_of(self.directory)
 
     def drop_log(self) -> None:
-        """Leave the log out."""
-        for path in sorted((self.directory / "log").rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-        (self.directory / "log").rmdir()
+        shutil.rmtree(self.directory / "log")
 
     def reveal(self, secret: str) -> None:
         """Another secret, and the commitment to it."""

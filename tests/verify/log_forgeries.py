@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -60,7 +61,6 @@ def rewrite(public: Public, how: Callable[[list[JournalLine]], Any]) -> None:
 
 
 def with_event(line: JournalLine, event: Event) -> JournalLine:
-    """The line with another event."""
     name, data, game, attempt = encode(event)
     return replace(line, event=name, data=data, game=game, attempt=attempt)
 
@@ -71,8 +71,7 @@ def write_log(public: Public, lines: Sequence[JournalLine]) -> None:
     (public.directory / "data/journal.json").write_bytes(write_json(rows))
     (public.directory / "data/journal.csv").write_bytes(write_csv(list(JournalRow.__slots__), rows))
     log = ContestLog.of("spring-cup", [replace(line, number=number) for number, line in enumerate(lines)])
-    for path in sorted((public.directory / "log").rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
+    shutil.rmtree(public.directory / "log", ignore_errors=True)
     for name, data in log.files(public.key):
         (public.directory / name).parent.mkdir(parents=True, exist_ok=True)
         (public.directory / name).write_bytes(data)
