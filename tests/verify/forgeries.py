@@ -22,7 +22,7 @@ from judge.publish.tables import write_csv, write_json
 from judge.record.spec import RecordFile, public_part, read_record
 from judge.record.transcript import EntryKind, unseal
 from judge.store.types import JournalLine
-from judge.transparency.checkpoint import Checkpoint, read_checkpoint
+from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.merkle import EMPTY_ROOT
 from tests.publish.cups import Player, voided
@@ -79,7 +79,7 @@ def has_no_stages(form: Form) -> bool:
 
 
 def is_by_results(form: Form) -> bool:
-    """The independent reading computes all criteria; it knows no intervals of ratings."""
+    """The independent reading computes all criteria except ratings with intervals."""
     return has_no_stages(form) and "elo" not in form.plan
 
 
@@ -136,14 +136,12 @@ def other(value: Any) -> Any:
 
 @with_options
 def change_cell(forger: Forger, table: str, columns: Iterable[str], how: Callable[[Any], Any] = other) -> None:
-    """Another value in some row and column."""
     at = forger.chance.randrange(len(forger.rows(table)))
     column = forger.chance.choice(list(columns))
     forger.in_table(table, lambda rows: rows[at].update({column: how(rows[at][column])}))
 
 
 def change_criterion(forger: Forger) -> None:
-    """Another value of what the agents were ranked by."""
     columns = [column for column in forger.rows("standings")[0] if column.startswith("compared:")]
     change_cell("standings", columns)(forger)
 
@@ -162,7 +160,6 @@ def swap_rows(forger: Forger, rows: list[Row], at: int) -> None:
 
 
 def data_of(**fields: object) -> str:
-    """The data of a line of the journal."""
     return json.dumps(fields, sort_keys=True, separators=(",", ":"))
 
 
@@ -182,13 +179,11 @@ def change_crosstable(forger: Forger) -> None:
 
 @with_options
 def in_game(forger: Forger, how: Callable[[Row], object], test: Callable[[Row], object] = lambda _: True) -> None:
-    """Change the line of a game that counts."""
     number = forger.game(test)["number"]
     forger.in_table("games", lambda rows: how(next(row for row in rows if row["number"] == number)))
 
 
 def hand_over(row: Row) -> None:
-    """It is the loser's."""
     row["winner"] = row["second"] if row["winner"] == row["first"] else row["first"]
     row["first_points"], row["second_points"] = row["second_points"], row["first_points"]
 
@@ -205,7 +200,6 @@ def has_fault(row: Row) -> bool:
 
 
 def swap_names_in_results(forger: Forger) -> None:
-    """Of all that the games say, two agents have each other's."""
     one, two = forger.chance.sample(forger.form.agents, 2)
     names = {one: two, two: one}
 
@@ -247,7 +241,6 @@ def in_a_record(forger: Forger, how: Callable[[Forger, Any], object]) -> None:
 
 
 def of_record(**values: Any) -> Callable[[Forger], None]:
-    """Other values in the record of a game that counts."""
     return in_a_record(lambda _, file: file["record"].update(values))
 
 
@@ -257,7 +250,6 @@ def of_first_seat(**values: Any) -> Callable[[Forger], None]:
 
 @with_options
 def of_document(forger: Forger, /, **values: Any) -> None:
-    """Other values in contest.json."""
     forger.in_document(lambda document: document.update(values))
 
 
@@ -269,17 +261,12 @@ def turn_over(_forger: Forger, file: Any) -> None:
 
 
 @with_options
-def in_checkpoint(forger: Forger, how: Callable[[Checkpoint], Checkpoint]) -> None:
-    """Another checkpoint, signed by the organiser."""
+def in_checkpoint(forger: Forger, /, is_by_another: bool = False, **values: Any) -> None:
+    """Sign a checkpoint with other values, by the organiser or by another key."""
     path = forger.directory / "log/checkpoint"
-    checkpoint = how(replace(read_checkpoint(path.read_bytes(), ""), signatures=()))
-    path.write_bytes(checkpoint.signed(forger.public.key).note)
-
-
-def sign_log_as_another(forger: Forger) -> None:
-    path = forger.directory / "log/checkpoint"
-    checkpoint = replace(read_checkpoint(path.read_bytes(), ""), signatures=())
-    path.write_bytes(checkpoint.signed(make_key(forger.folder / "mallory.key")).note)
+    checkpoint = replace(read_checkpoint(path.read_bytes(), ""), signatures=(), **values)
+    key = make_key(forger.folder / "mallory.key") if is_by_another else forger.public.key
+    path.write_bytes(checkpoint.signed(key).note)
 
 
 @with_options
@@ -364,7 +351,6 @@ def edit_move(forger: Forger, file: Any) -> None:
 
 
 def edit_moment(forger: Forger, file: Any) -> None:
-    """An answer came a tenth of a second sooner or later than the record says."""
     forger.chance.choice(moves(file))[0] += 100_000_000
 
 
@@ -457,14 +443,10 @@ def replay_until_liked(forger: Forger) -> None:
     forger.play_again(row["record"], 0 if row["winner"] == row["second"] else 1)
 
 
-def void_row(forger: Forger) -> Row:
-    return next(row for row in forger.rows("games") if row["number"] == VOID)
-
-
 def drop_void(forger: Forger) -> None:
     """A void is not told, and its game is played with the chance of the first attempt."""
     path = forger.directory / f"records/{VOID:05d}.attempt-1.json"
-    row = void_row(forger)
+    row = forger.rows("games")[VOID - 1]
     spec = read_record(path).record.spec
     path.unlink()
     forger.in_table("attempts", lambda rows: rows.clear())
@@ -500,14 +482,12 @@ def disqualify(forger: Forger) -> None:
 
 
 def under_other_names(forger: Forger) -> None:
-    """Two agents play under each other's name."""
     one, two = forger.chance.sample(forger.form.agents, 2)
     cast = dict(forger.form.cast)
     forger.begin_again({**cast, one: cast[two], two: cast[one]})
 
 
 def with_other_agents(forger: Forger) -> None:
-    """One agent plays otherwise than it did."""
     agent = forger.chance.choice([name for name in forger.form.agents if name != CRASHER])
     skill, luck = forger.chance.random(), forger.chance.randrange(1, 999)
     forger.begin_again({**forger.form.cast, agent: lambda seed: Player(agent, skill, seed + luck)})
@@ -520,18 +500,15 @@ def choose_draw(forger: Forger) -> None:
 
 
 def choose_secret(forger: Forger) -> None:
-    """Another secret, before anybody has its commitment."""
     forger.begin_again(secret=a_secret(forger))
 
 
 def drop_entry(forger: Forger) -> None:
-    """An agent never took part."""
     gone = forger.chance.choice(forger.form.agents)
     forger.begin_again({name: make for name, make in forger.form.cast.items() if name != gone})
 
 
 def change_line_before_draw(forger: Forger) -> None:
-    """The draw would be another one, and the games were played by the first."""
     at = forger.chance.randrange(forger.drawn)
     forger.lines[at] = replace(forger.lines[at], at=forger.lines[at].at.replace(".000", ".001"))
 
@@ -682,13 +659,11 @@ def move_line(forger: Forger, event: str, to: str) -> None:
 
 
 def swap_start(forger: Forger) -> None:
-    """A game ended before it was started."""
     _, started, accepted = won_at_first(forger)
     forger.lines[started], forger.lines[accepted] = forger.lines[accepted], forger.lines[started]
 
 
 def pause_before_start(forger: Forger) -> None:
-    """Games are started although the contest is paused."""
     at = of_events(forger, "started")
     forger.lines.insert(at, JournalLine(forger.lines[at].at, "paused", None, None, data_of(why="a power cut")))
 
@@ -706,14 +681,12 @@ def start_disqualified(forger: Forger) -> None:
 
 @with_options
 def all_times(forger: Forger, year: str) -> None:
-    """The log after the draw is of another year than the records."""
     start = forger.drawn
     forger.lines[start:] = [replace(line, at=f"{year}{line.at[4:]}") for line in forger.lines[start:]]
 
 
 @with_options
 def of_void(forger: Forger, /, **values: Any) -> None:
-    """Other values in the record of the void."""
     path = f"records/{VOID:05d}.attempt-1.json"
     forger.in_record(path, lambda file: file["record"].update(values))
 
@@ -747,7 +720,6 @@ def add_file(forger: Forger, path: str, data: bytes | None = None) -> None:
 
 @with_options
 def in_csv(forger: Forger, name: str, old: str, new: str) -> None:
-    """Another text in a table as CSV."""
     path = forger.directory / f"data/{name}.csv"
     text = path.read_bytes().decode()
     assert old in text
@@ -761,7 +733,6 @@ HOLDER, NOBODY = Found.BY_HOLDER, Found.BY_NOBODY
 def fitted(
     how: Callable[[Forger], object], found: Found = REPLAY, suits: Callable[[Form], bool] = lambda _: True
 ) -> Forgery:
-    """A forgery that all the rest is made to fit."""
     return Forgery(how, found, Forger.fit, suits)
 
 
@@ -769,9 +740,7 @@ FORGERIES: Mapping[str, Forgery] = {
     # By somebody who has no key.
     "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), FILES, unsigned),
     "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), FILES, unsigned),
-    "a file added, not signed": Forgery(
-        lambda forger: (forger.directory / "data/more.html").write_text("hello"), FILES, unsigned
-    ),
+    "a file added, not signed": Forgery(add_file("data/more.html", b"hello"), FILES, unsigned),
     "two files swapped, not signed": Forgery(swap_files, FILES, unsigned),
     "signed by another key": Forgery(lambda _: None, FILES, sign_as_another),
     # In one place, and signed.
@@ -808,12 +777,10 @@ FORGERIES: Mapping[str, Forgery] = {
     "another secret": Forgery(lambda forger: forger.reveal(a_secret(forger)), READING),
     "claims in contest.json": Forgery(claim, READING),
     # The log alone.
-    "a checkpoint of another root": Forgery(in_checkpoint(lambda each: replace(each, root=EMPTY_ROOT)), FILES),
-    "a checkpoint of another size": Forgery(in_checkpoint(lambda each: replace(each, size=each.size - 1)), FILES),
-    "a checkpoint of another log": Forgery(
-        in_checkpoint(lambda each: replace(each, origin="judge-contest/other")), FILES
-    ),
-    "a checkpoint that another key signed": Forgery(sign_log_as_another, FILES),
+    "a checkpoint of another root": Forgery(in_checkpoint(root=EMPTY_ROOT), FILES),
+    "a checkpoint of another size": Forgery(lambda forger: in_checkpoint(size=len(forger.lines) - 1)(forger), FILES),
+    "a checkpoint of another log": Forgery(in_checkpoint(origin="judge-contest/other"), FILES),
+    "a checkpoint that another key signed": Forgery(in_checkpoint(is_by_another=True), FILES),
     "a leaf of the log": Forgery(damage("log/tile/entries/*/*"), FILES),
     "a hash of the log": Forgery(damage("log/tile/0/*/*"), FILES),
     "no log": Forgery(Forger.drop_log, FILES),

@@ -37,6 +37,7 @@ from tests.verify.by_node import verify
 from tests.verify.forger import FORMS, Forger, hold
 from tests.verify.forgeries import FORGERIES
 from tests.verify.second_opinion import second_opinion
+from tests.verify.test_export_copies import change_line_ends
 from tests.verify.test_second_verifier import said_by
 
 OPENINGS = "h8i9\nh8h9\ng8j9\n"
@@ -132,7 +133,6 @@ class CupForger:
         path.write_text(f"{json.dumps(document, indent=1, ensure_ascii=False)}\n")
 
     def in_league(self, name: str, how: Callable[[Any], object]) -> None:
-        """Change a league in cup.json."""
         self.in_cup(lambda cup: how(next(league for league in cup["leagues"] if league["name"] == name)))
 
     def forge_league(self, kind: str) -> None:
@@ -414,9 +414,7 @@ def test_clone_of_a_cup_with_changed_line_ends_is_verified_after_undoing_them(
     published: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     copy = published.copy_to(tmp_path)
-    for path in copy.directory.rglob("*"):
-        if path.suffix in (".json", ".html", ".csv", ".pem"):
-            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+    change_line_ends(copy, ".json", ".html", ".csv", ".pem")
     (copy.directory / "cup/.DS_Store").write_bytes(b"x")
 
     verify_command(copy.directory, copy.public_key)

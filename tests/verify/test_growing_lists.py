@@ -126,9 +126,6 @@ def test_entries_without_games_cost_no_more_than_in_proportion(form: str, logged
     assert is_bounded, words
 
 
-# --- bounds before work that grows faster ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("form", "most"),
     [
@@ -201,9 +198,6 @@ def test_joined_contests_of_too_many_programs_are_refused(logged_copy: Public) -
 def test_ratings_of_a_joined_contest_take_no_interpreted_work_in_n_squared() -> None:
     costs = [cost(partial(join_contests, [former(count).rated], {})) for count in (SMALL, LARGE)]
     assert costs[1][0] <= LARGE / SMALL * EXCESS * costs[0][0] + FIXED_LINES
-
-
-# --- moments ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

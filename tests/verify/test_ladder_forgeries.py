@@ -4,7 +4,7 @@ Games have results by chance instead of moves, so that a season takes a second.
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from functools import cache
@@ -44,7 +44,7 @@ from judge.publish.verify.draws import admission_problems, ladder_problems
 from judge.publish.verify.log import ReadLog, log_problems
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store
-from judge.store.types import EntryRow
+from judge.store.types import EntryRow, JournalLine
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import StartRating
 from judge.tournament.ladder import LadderHistory
@@ -147,6 +147,10 @@ class Played:
         store.annul(self.chance.choice(others).id, "a power cut")
 
 
+def log_of(lines: Sequence[JournalLine]) -> ReadLog:
+    return ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
+
+
 def problems(played: Played) -> list[str]:
     """All that the verifier finds in the log, without the records."""
     contest = Contest(played.cup.store, played.cup.planned).read()
@@ -156,7 +160,7 @@ def problems(played: Played) -> list[str]:
         for line in contest.journal
         if line.game in games and line.digest is not None
     }
-    log = ReadLog(Checkpoint("", 0, b""), Tree(()), contest.journal)
+    log = log_of(contest.journal)
     assert contest.secret, "the season is over"
     outcomes = {(each.number, each.attempt): each.outcome for each in played.records}
     return [
@@ -181,8 +185,7 @@ def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -
 
     def work(count: int) -> int:
         changes = [Created(7), *([AdmissionsFrozen("")] * is_frozen), *hostile_lines(count)]
-        lines = [with_event(contest.journal[0], each) for each in changes]
-        log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
+        log = log_of([with_event(contest.journal[0], each) for each in changes])
         return calls_of(lambda: list(admission_problems(contest, log)))
 
     assert work(2_000) <= 11 * work(200)
@@ -197,9 +200,9 @@ def test_refused_submission_does_not_enter_beside_an_entry_without_a_name(tmp_pa
     forged = replace(contest, snapshot=contest.snapshot.model_copy(update={"entries": entries}))
     changes = [Created(7), SubmissionChanged(SubmissionState.REFUSED, 1, "late"), Entered("late", "")]
     lines = [replace(with_event(contest.journal[0], each), digest=first.seat.digest) for each in changes]
-    log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
 
-    assert any("late has no submission that had passed" in problem for problem in admission_problems(forged, log))
+    found = list(admission_problems(forged, log_of(lines)))
+    assert any("late has no submission that had passed" in problem for problem in found)
 
 
 # --- forged choices --------------------------------------------------------------------------------------------------
@@ -303,14 +306,18 @@ class Late(Forged):
         super().draw(pairing, game)
         for each in [each for each in self._waiting if each[0] <= self.drawn]:
             self._waiting.remove(each)
-            super().take_forged(each[1])
+            self.take_late(each[1])
+
+    def take_late(self, event: Event) -> None:
+        super().take_forged(event)
 
 
 class LateResults(Late):
     def take_forged(self, event: Event) -> None:
         game = event.game if isinstance(event, AttemptEvent) else None
         for each in [each for each in self._waiting if isinstance(each[1], Accepted) and each[1].game == game]:
-            self._rate_late(each)
+            self._waiting.remove(each)
+            self.take_late(each[1])
         # Agents must not seem busy, so only the rating is late.
         if isinstance(event, Accepted) and self.drawn >= self.start:
             self.games.finish(*self._drawn[event.game])
@@ -318,22 +325,13 @@ class LateResults(Late):
         else:
             LadderHistory.take(self, event)
 
-    def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
-        Forged.draw(self, pairing, game)
-        for each in [each for each in self._waiting if each[0] <= self.drawn]:
-            self._rate_late(each)
-
-    def _rate_late(self, waiting: tuple[int, Event]) -> None:
-        self._waiting.remove(waiting)
-        event = waiting[1]
+    def take_late(self, event: Event) -> None:
         assert isinstance(event, Accepted)
         self.games.reopen(*self._drawn[event.game])
         LadderHistory.take(self, event)
 
 
 class KeptResult(Forged):
-    """A withdrawn result still counts."""
-
     def _rate_again(self) -> None:
         return
 
@@ -341,8 +339,7 @@ class KeptResult(Forged):
 class OtherPriors(Forged):
     """Some agents begin with another rating or deviation."""
 
-    def forged_prior(self, entry: SnapshotEntry, prior: Prior) -> Prior:
-        raise NotImplementedError
+    forged_prior: Callable[[SnapshotEntry, Prior], Prior]
 
     def admit(self, entry: SnapshotEntry) -> None:
         super().admit(entry)
@@ -369,8 +366,6 @@ PRIORS: dict[str, Callable[[Any, SnapshotEntry, Prior], Prior]] = {
 
 
 class LateEnd(Forged):
-    """Games are drawn after the end of the season."""
-
     def next(self) -> Pairing | None:
         if self.games.drawn >= GAMES:
             return None

@@ -56,9 +56,6 @@ def begun(folder: Path, form: str = SWISS) -> Cup:
     return found
 
 
-# --- both verifiers --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("recipe", "decision", "tables"),
     [
@@ -186,9 +183,6 @@ def test_games_of_an_agent_that_withdrew_are_no_fault_if_it_is_disqualified_late
     accepted(public)
 
 
-# --- entries ---------------------------------------------------------------------------------------------------------
-
-
 def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
     with begun(tmp_path) as contest:
         contest.play(1)
@@ -235,9 +229,6 @@ def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, t
         assert "entered" not in [line.event for line in contest.store.journal(contest.contest.name)]
 
 
-# --- withdrawals -----------------------------------------------------------------------------------------------------
-
-
 def test_withdrawal_is_refused_in_a_knockout_and_of_agents_that_do_not_take_part() -> None:
     with cup(Knockout(games=2), 4) as knockout, cup(RoundRobin(games=2), 4) as contest:
         leave(contest)
@@ -256,8 +247,6 @@ def test_a_repeated_order_has_one_effect() -> None:
         assert first.done == again.done
         assert ["agent-withdrawn"] == [line.event for line in contest.store.journal(contest.name) if "1: " in line.text]
 
-
-# --- a killed process ------------------------------------------------------------------------------------------------
 
 ENTERING = """
 import os, signal, sys

@@ -84,9 +84,6 @@ def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_r
         assert any(key in problem for problem in independent_reading.problems(public.directory))
 
 
-# --- somebody else changes it ----------------------------------------------------------------------------------------
-
-
 def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
     (copy.directory / "extra.html").write_text("hello")
     (copy.directory / "games.pgn").unlink()
@@ -102,9 +99,6 @@ def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
     assert expected == set(problems(copy.directory, copy.public_key))
     by_judge = {each.replace("links and special files are", "a link or a special file, which is") for each in expected}
     assert by_judge == set(verify_export(copy.directory, copy.public_key).problems)
-
-
-# --- computed by the independent reading alone ------------------------------------------------------------------------
 
 
 def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
@@ -136,9 +130,6 @@ def test_folder_that_cannot_be_read_is_a_problem(copy: Public) -> None:
     report = verify_export(copy.directory, copy.public_key)
     assert any("(File name too long); copy the export again" in problem for problem in report.problems)
     shutil.rmtree(copy.directory)
-
-
-# --- in a browser ----------------------------------------------------------------------------------------------------
 
 
 MEANING = "document.querySelector('#meaning:not([hidden])').textContent"

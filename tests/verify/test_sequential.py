@@ -8,7 +8,7 @@ import pytest
 
 from judge.contest.contest import Contest
 from judge.contest.runner import Scheduler
-from judge.contest_games import GameResult, Pairing
+from judge.contest_games import Pairing
 from judge.publish.verify.draws import pairing_problems
 from judge.publish.verify.export import verify_export
 from judge.record.seeds import Seed
@@ -75,7 +75,8 @@ def test_pairings_that_are_drawn_after_the_decision_are_found(tmp_path: Path, mo
     ) -> list[Pairing]:
         found = right(self, entries, played, seed)
         late = len(played) - (decided_after(self, entries, played) or len(played))
-        return found or (right(self, entries, [_unplayed(each) for each in played], seed) if late < 6 else [])
+        unplayed = [PlayedPairing(each.pairing, (), (0, 0), is_over=False) for each in played]
+        return found or (right(self, entries, unplayed, seed) if late < 6 else [])
 
     with monkeypatch.context() as patched:
         patched.setattr(Sequential, "next", forged)
@@ -84,8 +85,3 @@ def test_pairings_that_are_drawn_after_the_decision_are_found(tmp_path: Path, mo
     problems = verify_export(public.directory, public.public_key).problems
 
     assert any("does not follow from the entries and the earlier results" in problem for problem in problems)
-
-
-def _unplayed(each: PlayedPairing) -> PlayedPairing:
-    none: tuple[GameResult, ...] = ()
-    return PlayedPairing(each.pairing, none, (0, 0), is_over=False)

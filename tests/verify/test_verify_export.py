@@ -34,9 +34,6 @@ def test_key_from_the_directory_is_reported_as_such(exported: Public) -> None:
     assert () == tuple(inside.problems)
 
 
-# --- the organiser lies and signs it ---------------------------------------------------------------------------------
-
-
 RECORD = "records/00001.json"
 LIES: dict[str, tuple[str, Callable[[Any], object] | str, str]] = {
     # The attempt is a whole record of the same game, with its own seed.
@@ -96,9 +93,6 @@ def test_the_description_of_the_columns_may_be_that_of_another_version(copy: Pub
 def test_a_directory_that_was_never_exported_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give a directory that judge contest export wrote"):
         verify_export(tmp_path, None)
-
-
-# --- the difference of two tables ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
