@@ -50,7 +50,7 @@ for line in sys.stdin:
     elif word == "BEGIN":
         move()
     elif word == "ABOUT":
-        say('name="brain", version="1"')
+        say({about})
     elif word == "END":
         break
     else:
@@ -68,15 +68,16 @@ def write_brain(
     start: str = "OK",
     other: str = "pass",
     at_end: str = "",
+    about: str = """'name="brain", version="1"'""",
 ) -> str:
     """Write an executable brain; returns its path.
 
     `trick` runs before each move, `at_once` before anything, `other` for a `word` that a brain does not know, with the
-    `rest` of its line, and `at_end` after the last line.
+    `rest` of its line, and `at_end` after the last line. `about` is an expression.
     """
     path = directory / f"{name}.py"
     trick, other = (indent(code.strip("\n"), "    ") for code in (trick, other))
-    path.write_text(_BRAIN.format(trick=trick, other=other, at_once=at_once, start=start, at_end=at_end))
+    path.write_text(_BRAIN.format(trick=trick, other=other, at_once=at_once, start=start, at_end=at_end, about=about))
     path.chmod(0o755)
     return str(path)
 

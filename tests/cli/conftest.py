@@ -18,15 +18,12 @@ from tests import forked
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command came to."""
-
     code: int
     out: str
     err: str
 
     @property
     def games(self) -> list[dict[str, Any]]:
-        """The games of a `--json` document."""
         games: list[dict[str, Any]] = json.loads(self.out)["games"]
         return games
 
@@ -61,13 +58,11 @@ def judge(tmp_path: Path) -> Judge:
 
 @pytest.fixture(scope="session", autouse=True)
 def house() -> None:
-    """The house agents, compiled."""
     build_house_agents()
 
 
 @pytest.fixture
 def client() -> Iterator[docker.DockerClient]:
-    """A client of the Engine."""
     with closing(docker.from_env()) as found:
         yield found
 
@@ -81,7 +76,6 @@ def orphans() -> Mapping[str, int]:
 
 
 def owner_of(labels: dict[str, str]) -> Owner:
-    """The process that made a container."""
     return Owner.decode(labels["judge.owner"])
 
 

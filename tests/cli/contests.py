@@ -77,7 +77,6 @@ def running(directory: Path, *arguments: str, is_new: bool = False) -> Iterator[
 
 
 def line(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """The next line that it says."""
     assert process.stdout
     text = process.stdout.readline()
     assert text, f"it ended: {process.stderr.read() if process.stderr else ''}"

@@ -279,15 +279,13 @@ def test_a_wrong_file_is_named_with_its_line_by_every_command(judge: Judge, tmp_
     assert [tmp_path / "cup" / "contest.toml"] == list((tmp_path / "cup").iterdir())
 
 
-# --- on a terminal ---------------------------------------------------------------------------------------------------
-
 REFUSES = "ERROR \x1b]0;owned\x07 [red]no[/]"
 
 
 @pytest.mark.docker
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((140, 40), marks=evidence)], ids=["80x24", "140x40"])
 def test_a_panel_shows_how_far_it_is_and_ctrl_c_ends_it(tmp_path: Path, size: tuple[int, int]) -> None:
-    """The organiser types Ctrl-C while a game runs; an agent refuses to start, in words that a terminal would obey."""
+    """An agent refuses to start, in words that a terminal would obey."""
     cup = tmp_path / "cup"
     cup.mkdir()
     write_brain(cup, "slow", SLOW.format(pause=2))

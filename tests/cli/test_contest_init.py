@@ -3,7 +3,6 @@
 import json
 import re
 import stat
-import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from judge.journal.events import SubmissionState
 from judge.store.tokens import TokenRole, Tokens
 from judge.store.types import ProcessingResult, Upload, UploadStep
 from tests.cli.conftest import Judge
+from tests.cli.contests import JUDGE
 from tests.cli.terminal import Terminal
 
 
@@ -206,7 +206,7 @@ def test_weekday_is_the_next_one(text: str, moment: str) -> None:
 
 
 def test_terminal_is_asked(tmp_path: Path) -> None:
-    terminal = Terminal([sys.executable, "-m", "judge.cli", "contest", "init", "cup"], tmp_path, 120, 60)
+    terminal = Terminal([*JUDGE, "contest", "init", "cup"], tmp_path, 120, 60)
     for question, answer in (
         ("Policy [", "nosuch"),
         ("unknown policy", "gomocup-fastgame"),

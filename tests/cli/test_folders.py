@@ -19,14 +19,8 @@ from tests.examples import of_evidence
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
-# Counts its games in each folder, and tells what it found; then it plays the first free square, and seldom fast.
-COUNTS = """#!/usr/bin/env python3
-import os, sys, time
-
-def say(text):
-    sys.stdout.write(text + "\\r\\n")
-    sys.stdout.flush()
-
+# Counts its games in each folder, and reports the counts as its name.
+COUNTS = """
 def count(folder):
     os.makedirs(folder, exist_ok=True)
     path = folder + "/games"
@@ -34,29 +28,15 @@ def count(folder):
     open(path, "w").write(str(games + 1))
     return games
 
-taken, side, ever = set(), 20, "nowhere"
-now = count("pbrain-count")
-script = open(sys.argv[0]).readline()
-for line in sys.stdin:
-    word, _, rest = line.strip().partition(" ")
-    if line.startswith("INFO folder "):
-        os.chdir("/")  # the path is absolute
-        ever = count(rest.partition(" ")[2] + "/pbrain-count")
-    elif word == "START":
-        side = int(rest)
-        say("OK")
-    elif word == "ABOUT":
-        say('name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3]))
-    elif word in ("TURN", "BEGIN"):
-        if word == "TURN":
-            taken.add(tuple(map(int, rest.split(","))))
-        time.sleep(PAUSE)
-        move = next((x, y) for y in range(side) for x in range(side) if (x, y) not in taken)
-        taken.add(move)
-        say("%d,%d" % move)
-    elif word == "END":
-        break
+now, ever, script = count("pbrain-count"), "nowhere", open(sys.argv[0]).readline()
 """
+IN_ITS_FOLDER = """
+global ever
+if line.startswith("INFO folder "):
+    os.chdir("/")  # the path is absolute
+    ever = count(rest.partition(" ")[2] + "/pbrain-count")
+"""
+ABOUT = """'name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3])"""
 
 everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), *of_evidence("process")])
 
@@ -70,10 +50,7 @@ def counts(tmp_path: Path, request: pytest.FixtureRequest) -> str:
 
 
 def write(directory: Path, pause: int) -> str:
-    path = directory / "pbrain-count.py"
-    path.write_text(COUNTS.replace("PAUSE", str(pause)))
-    path.chmod(0o755)
-    return str(path)
+    return write_brain(directory, "pbrain-count", f"time.sleep({pause})", COUNTS, other=IN_ITS_FOLDER, about=ABOUT)
 
 
 def found(ran: Ran, directory: Path) -> list[tuple[str, str]]:
@@ -200,8 +177,6 @@ def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str
     assert 0 == judge("verify", game["record"]).code
     assert [] == remains()
 
-
-# --- through several contests ----------------------------------------------------------------------------------------
 
 PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
 

@@ -156,8 +156,6 @@ def test_a_file_is_for_one_runtime(judge: Judge, tmp_path: Path) -> None:
         assert (2, True) == (refused.code, why in refused.err), refused.err
 
 
-# --- Java: classes or a .jar, in an image built when it is asked for, with a heap that fits the box -------------------
-
 BRAIN = """
 public class Main {
     public static void main(String[] arguments) {

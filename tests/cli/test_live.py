@@ -3,15 +3,13 @@
 import json
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.brains import write_brain
-from tests.cli.terminal import Terminal, is_in_order
+from tests.cli.terminal import begin_match, is_in_order
 
-JUDGE = (sys.executable, "-m", "judge.cli")
 FORMAT = ("--policy", "gomocup-standard:fast", "--box", "process")
 PATIENT = ("--set", "clock.turn_ms=60000", "--set", "clock.tolerance_ms=60000")
 
@@ -21,15 +19,11 @@ import pathlib
 while not pathlib.Path({{go!r}}).exists(): time.sleep(0.01)"""
 
 
-def game(tmp_path: Path, *arguments: str) -> Terminal:
-    return Terminal([*JUDGE, "match", *arguments], tmp_path, 80, 24)
-
-
 def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path) -> None:
     """The agent waits for the test, so what is seen is seen while its clock runs."""
     go = tmp_path / "go"
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal = begin_match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
 
     terminal.until(lambda text: "depth 9" in text and "turn " in text)
     shown = ("▶  ● ", "\\x1b]0;owned\\x07[red]pv[/]", "○  white house-instant", " 1 · · ·")
@@ -50,7 +44,7 @@ def test_a_running_game_is_on_the_screen_and_its_end_stays(tmp_path: Path) -> No
 def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> None:
     go = tmp_path / "go"
     write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = game(tmp_path, "./slow.py", "house-instant", *FORMAT, *PATIENT, "--games", "2")
+    terminal = begin_match(tmp_path, "./slow.py", "house-instant", *FORMAT, *PATIENT, "--games", "2")
 
     seen = terminal.until(lambda text: "game 1 of 2" in text and "0/2" in text)
     assert "to go ?" in seen
@@ -63,7 +57,7 @@ def test_a_series_shows_its_progress_and_ends_with_its_score(tmp_path: Path) -> 
 
 
 def test_quiet_shows_results_only(tmp_path: Path) -> None:
-    terminal = game(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet", "--games", "2")
+    terminal = begin_match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--quiet", "--games", "2")
 
     end = terminal.to_the_end()
 
@@ -74,7 +68,7 @@ def test_quiet_shows_results_only(tmp_path: Path) -> None:
 
 
 def test_json_on_a_terminal_is_json_and_nothing_else(tmp_path: Path) -> None:
-    terminal = game(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--json")
+    terminal = begin_match(tmp_path, "house-python", "house-instant", *FORMAT, *PATIENT, "--json")
 
     terminal.to_the_end()
 
@@ -85,7 +79,7 @@ def test_json_on_a_terminal_is_json_and_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_judge_that_is_ended_leaves_the_terminal_in_order(tmp_path: Path, number: signal.Signals, code: int) -> None:
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(tmp_path / "never")))
-    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal = begin_match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
     if number == signal.SIGINT:
@@ -101,7 +95,7 @@ def test_a_judge_that_is_ended_leaves_the_terminal_in_order(tmp_path: Path, numb
 def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> None:
     go = tmp_path / "go"
     slow = write_brain(tmp_path, "slow", WAITS.format(go=str(go)))
-    terminal = game(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
+    terminal = begin_match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
     for view in _views(terminal.pid):
@@ -117,7 +111,7 @@ def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("nothing_left")
 def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", f"{TALKS}\ntime.sleep(60)")
-    terminal = game(
+    terminal = begin_match(
         tmp_path, slow, "house-instant", "--policy", "gomocup-standard:fast", *PATIENT,
         "--set", "limits.memory_bytes=104857600",
     )  # fmt: skip

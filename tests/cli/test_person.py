@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,10 @@ from judge.referee.verify import verify
 from tests import forked
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge, Ran
-from tests.cli.terminal import Terminal, is_in_order
+from tests.cli.contests import JUDGE
+from tests.cli.terminal import begin_match, is_in_order
 from tests.examples import evidence, of_evidence
 
-JUDGE = (sys.executable, "-m", "judge.cli")
 PATIENT = ("--set", "clock.turn_ms=60000", "--set", "clock.match_ms=0", "--box", "process")
 FREESTYLE = ("--policy", "gomocup-freestyle", *PATIENT)
 STRATEGO = ("--policy", "stratego-2012", *PATIENT)
@@ -159,16 +158,9 @@ def test_contests_and_checks_refuse_a_person(judge: Judge, tmp_path: Path) -> No
     assert "that of a person, not of a program" in manifest.err
 
 
-# --- on a terminal ---------------------------------------------------------------------------------------------------
-
-
-def seat(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24)) -> Terminal:
-    return Terminal([*JUDGE, "match", *arguments], tmp_path, *size)
-
-
 def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
     """Five stones: by name, by numbers, by the cursor; the last position stays, the terminal is in order."""
-    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+    terminal = begin_match(tmp_path, "me", "house-instant", *FREESTYLE)
 
     first = terminal.until(lambda text: "you: place a black stone" in text)
     assert "▶  ●  black me" in first
@@ -197,7 +189,7 @@ def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
 
 
 def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
-    terminal = seat(tmp_path, "me", "house-stratego-instant", *STRATEGO)
+    terminal = begin_match(tmp_path, "me", "house-stratego-instant", *STRATEGO)
 
     terminal.until(lambda text: "set up row 1 of 4" in text)
     terminal.type("auto\r")
@@ -222,7 +214,7 @@ def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
 
 def test_a_hostile_agent_writes_nothing_on_the_persons_terminal(tmp_path: Path) -> None:
     brain = write_brain(tmp_path, "loud", "say('MESSAGE \\x1b]0;owned\\x07 my plan')")
-    terminal = seat(tmp_path, "me", brain, *FREESTYLE)
+    terminal = begin_match(tmp_path, "me", brain, *FREESTYLE)
 
     terminal.until(lambda text: "you: place a black stone" in text)
     terminal.type("k11\r")
@@ -253,7 +245,7 @@ def test_a_person_plays_an_agent_in_its_container(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "ctrl-d"])
 def test_a_person_leaves_the_game_and_the_terminal_in_order(tmp_path: Path, key: str) -> None:
-    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+    terminal = begin_match(tmp_path, "me", "house-instant", *FREESTYLE)
     terminal.until(lambda text: "you: place a black stone" in text)
 
     terminal.type(key)

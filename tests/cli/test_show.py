@@ -1,7 +1,6 @@
 """`judge show`: listed in a pipe, stepped through on a terminal, drawn into files, and evidence on one page."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from judge.catalog.files import write_exports
 from judge.record.spec import RecordFile, write_record
 from judge.terminal.browse import Place, keys_of
 from tests.cli.conftest import Judge
+from tests.cli.contests import JUDGE
 from tests.cli.terminal import Terminal, is_in_order
 from tests.formats import recorded
 
@@ -103,15 +103,8 @@ def test_a_changed_record_does_not_verify_and_is_shown_as_far_as_it_goes(judge: 
     assert 1 == judge("verify", game).code
 
 
-# --- a terminal ------------------------------------------------------------------------------------------------------
-
-
-def browsed(tmp_path: Path, path: str) -> Terminal:
-    return Terminal([sys.executable, "-m", "judge.cli", "show", path], tmp_path, 80, 24)
-
-
 def test_stepping_through_a_game_by_keys(tmp_path: Path, game: str) -> None:
-    terminal = browsed(tmp_path, game)
+    terminal = Terminal([*JUDGE, "show", game], tmp_path)
     terminal.until(lambda text: "0 of 9: before the first answer" in text)
 
     for keys, status in [
@@ -159,9 +152,6 @@ def test_a_place_stays_within_the_game() -> None:
     assert [0, 1, 3, 3, 0, 0, 2, 2, 2, 3, 3, 3, 3, 0] == seen
 
 
-# --- several games ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     games = tmp_path / "games"
@@ -192,7 +182,7 @@ def test_several_records_are_listed_and_explained(judge: Judge, folder: Path) ->
 
 
 def test_game_of_a_list_is_opened_by_enter(tmp_path: Path, folder: Path) -> None:
-    terminal = browsed(tmp_path, str(folder))
+    terminal = Terminal([*JUDGE, "show", str(folder)], tmp_path)
     terminal.until(lambda text: "3 games" in text)
 
     terminal.type("3\r\x1b[H\r")

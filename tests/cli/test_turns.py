@@ -5,7 +5,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -18,16 +18,8 @@ from tests.cli.brains import write_brain
 from tests.cli.conftest import QUICK, orphans
 from tests.cli.running import thinking
 
-pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("two_cores", "images")]
-
 GAME = ("--policy", "gomocup-fastgame", *QUICK, "--set", "clock.starved_share=1")
 LONG = (*GAME, "--set", "clock.turn_ms=60000")
-
-
-@pytest.fixture(scope="module")
-def images() -> None:
-    """What the boxes run in."""
-    build_images(["native", "python", "keeper"])
 
 
 @pytest.fixture
@@ -53,30 +45,22 @@ def begun(directory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
                 process.kill()
 
 
-def complaint(process: subprocess.Popen[str]) -> str:
-    """The line in which a judge says for whom it waits; nothing where it ends without."""
-    assert process.stderr
-    return next((line for line in iter(process.stderr.readline, "") if "waiting" in line), "")
-
-
-def waits_for(said: str, core: Sequence[int], command: str, pid: int) -> bool:
-    """Whether a judge says that it waits for this process on this core."""
-    who = rf"judge: waiting for core {core[0]}: judge {command} .*\(process {pid}, running since "
-    return re.match(who, said) is not None
-
-
 @pytest.mark.alone
+@pytest.mark.docker
 def test_second_of_two_matches_waits_and_plays_when_the_first_is_killed(
     two_cores: tuple[int, ...], tmp_path: Path
 ) -> None:
     """What the dead one left on the core is gone before the second plays there."""
+    build_images(["native", "python", "keeper"])
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
     with begun(tmp_path, "match", slow, "house-instant", *LONG) as first:
         with closing(docker.from_env()) as client:
             thinking(client, first)
         with begun(tmp_path, "match", "house-instant", "house-instant", *GAME) as second:
-            said = complaint(second)
-            assert waits_for(said, two_cores, "match", first.pid), said
+            assert second.stderr
+            said = next((line for line in second.stderr if "waiting" in line), "")
+            who = rf"judge: waiting for core {two_cores[0]}: judge match .*\(process {first.pid}, running since "
+            assert re.match(who, said), said
             assert second.poll() is None
             first.send_signal(signal.SIGKILL)
             out, err = second.communicate()

@@ -6,10 +6,8 @@ Those that are always there are no brains, but real programs of a foreign compil
 import os
 import sys
 import zipfile
-from collections.abc import Callable
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -20,7 +18,7 @@ from tests.cli.conftest import QUICK, Judge
 from tests.examples import of_evidence
 from tests.sandbox.mingw import HERE, NEEDS_WINE, compile_windows, packaged_programs
 
-Test = TypeVar("Test", bound=Callable[..., None])
+pytestmark = [*NEEDS_WINE]
 
 BRAINS = os.environ.get("JUDGE_TEST_BRAINS", "")
 """A directory of archives with Gomocup brains, as Gomocup has them."""
@@ -33,20 +31,12 @@ def launcher(name: str) -> Path:
     return path
 
 
-def needs_wine(test: Test) -> Test:
-    """Mark a test that runs such programs."""
-    for mark in NEEDS_WINE:
-        test = mark(test)
-    return test
-
-
 @pytest.fixture(scope="module")
 def wine() -> None:
     """The runtime, which `judge images build` alone leaves out."""
     build_images(["native", "wine"])
 
 
-@needs_wine
 @pytest.mark.parametrize("width", [32, *of_evidence(64)])
 def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int) -> None:
     """Nothing is missing but the file that it looks for."""
@@ -58,7 +48,6 @@ def test_real_program_that_ends_reports_why(judge: Judge, wine: None, width: int
     assert "DLLs" not in checked.out
 
 
-@needs_wine
 @pytest.mark.parametrize("width", [64, *of_evidence(32)])
 def test_the_dlls_that_a_real_program_misses_are_named(judge: Judge, wine: None, width: int) -> None:
     """A calculator of the distribution, without the two DLLs that its package has beside it."""
@@ -80,7 +69,6 @@ path = "house-instant"
 """
 
 
-@needs_wine
 @pytest.mark.long
 @pytest.mark.timeout(3600)  # as many as there are
 def test_real_brains_are_submitted_and_play(judge: Judge, wine: None, tmp_path: Path) -> None:
@@ -120,7 +108,6 @@ def compile_house_agent(folder: Path, width: int, *options: str) -> None:
     compile_windows(sources, folder / "pbrain-strong.exe", width, *options)
 
 
-@needs_wine
 @pytest.mark.parametrize("width", [64, *of_evidence(32)])
 def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
     compile_house_agent(tmp_path, width)
@@ -136,7 +123,6 @@ def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, wine: None
     assert judge("verify", game["record"]).code == 0
 
 
-@needs_wine
 def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, wine: None, tmp_path: Path) -> None:
     compile_house_agent(tmp_path, 64, "-mwindows")
 
@@ -147,7 +133,6 @@ def test_a_program_with_a_window_is_warned_and_plays(judge: Judge, wine: None, t
     assert "link it with /SUBSYSTEM:CONSOLE or -mconsole" in checked.out
 
 
-@needs_wine
 @pytest.mark.parametrize(("how", "verdict"), [("null", "crash"), ("memory", "memory")])
 def test_failing_program_loses_by_its_failure(judge: Judge, wine: None, tmp_path: Path, how: str, verdict: str) -> None:
     brain = tmp_path / "brain"
