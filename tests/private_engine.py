@@ -36,10 +36,7 @@ class PrivateEngine:
         options = ["--bridge", "none", *(f"--{name}=false" for name in networks)]
         with (self._directory / "log").open("ab") as log:
             self._daemon = subprocess.Popen(
-                ["dockerd", "--host", self.host, *words, *options],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                ["dockerd", "--host", self.host, *words, *options], stdout=log, stderr=log, start_new_session=True
             )
         deadline = time.monotonic() + PATIENCE_S
         while not self.answers():
@@ -47,7 +44,6 @@ class PrivateEngine:
                 pytest.fail(f"no Engine: {(self._directory / 'log').read_text()[-2000:]}")
 
     def answers(self) -> bool:
-        """Whether it is there."""
         with suppress(OSError), closing(socket.socket(socket.AF_UNIX)) as door:
             door.connect(str(self._directory / "socket"))
             with closing(self.client()) as client:
@@ -55,11 +51,9 @@ class PrivateEngine:
         return False
 
     def client(self) -> docker.DockerClient:
-        """A client of it."""
         return docker.DockerClient(base_url=self.host, version="1.41", timeout=120)
 
     def load(self) -> None:
-        """Copy the judge's images into it."""
         with closing(docker.from_env()) as usual, closing(self.client()) as own:
             for tag in self.IMAGES:
                 own.images.load(b"".join(usual.images.get(tag).save(named=True)))

@@ -165,12 +165,11 @@ def test_authors_page_states_the_enforced_limits() -> None:
     assert f"{limits.memory_bytes >> 20} MiB, sent as `INFO max_memory`" in text
     assert f"`/tmp` has {limits.scratch_bytes >> 20} MiB" in text
     assert f"One core, {limits.processes} processes and threads" in text
-    kept = {
+    for size, count in (
         (folders.temporary_bytes, folders.temporary_inodes),
         (folders.persistent_bytes, folders.persistent_inodes),
-    }
-    (each,) = kept
-    assert f"at most {each[0] >> 20} MiB and {each[1]:,} files" in text
+    ):
+        assert f"at most {size >> 20} MiB and {count:,} files" in text
     clock, fast = policy.clock, load_policy("gomocup-standard:fast").clock
     assert f"{clock.turn_ms // 1000} s a move and {clock.match_ms // 1000} s a game" in text
     assert f"({fast.turn_ms // 1000} s and {fast.match_ms // 1000} s in `:fast`)" in text
@@ -266,22 +265,19 @@ def test_architecture_page_names_existing_files_and_members() -> None:
 def members_of_classes(names: set[str]) -> set[str]:
     """`Class.member` of the classes of judge with these names: methods, fields, constants."""
     defined = re.compile(rf"^ *class ({'|'.join(names)})\b", re.MULTILINE)
-    classes = [
-        node
+    members = [
+        (each.name, node)
         for text in (path.read_text() for path in ROOT.glob("judge/**/*.py"))
         if defined.search(text)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ClassDef)
+        for each in ast.walk(ast.parse(text))
+        if isinstance(each, ast.ClassDef)
+        for node in each.body
     ]
-    found = set()
-    for each in classes:
-        for node in each.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.add(f"{each.name}.{node.name}")
-            elif isinstance(node, ast.AnnAssign | ast.Assign):
-                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
-                found |= {f"{each.name}.{ast.unparse(target)}" for target in targets}
-    return found
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    methods = {f"{name}.{node.name}" for name, node in members if isinstance(node, functions)}
+    fields = {f"{name}.{ast.unparse(node.target)}" for name, node in members if isinstance(node, ast.AnnAssign)}
+    constants = {f"{name}.{ast.unparse(node.targets[0])}" for name, node in members if isinstance(node, ast.Assign)}
+    return methods | fields | constants
 
 
 def anchors(page: Path) -> set[str]:

@@ -16,88 +16,59 @@ from judge.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 
-MAY_IMPORT = {
-    "base": set(),
-    "translations": set(),
-    "games": {"base"},
-    "sandbox": {"base"},
-    "journal": {"base", "translations"},
-    "host": {"base", "sandbox"},
-    "protocols": {"base", "games"},
-    "record": {"base", "games", "sandbox", "protocols"},
-    "referee": {"base", "games", "sandbox", "protocols", "record"},
-    "play": {"base", "games", "sandbox", "protocols", "record", "referee"},
-    "agents": {"base", "games", "sandbox", "host", "protocols", "record"},
-    "formats": {"base", "games", "record", "referee"},
-    "testing": {"base", "games", "sandbox", "protocols", "record", "referee"},
-    "catalog": {"base", "games", "record", "formats"},
-    "contest_games": {"games", "formats"},
-    "render": {"base", "formats"},
-    "broadcast": {"base", "games", "protocols", "record", "referee", "formats", "catalog"},
-    "statistics": {"base", "contest_games"},
-    "store": {"base", "games", "contest_games", "journal"},
-    "notices": {"base", "store"},
-    "transparency": {"base", "journal", "store"},
-    "submissions": {
-        "base", "journal", "games", "sandbox", "protocols", "record", "referee", "play", "agents", "catalog", "store",
-        "notices",
-    },
-    "tournament": {"base", "journal", "games", "record", "catalog", "contest_games", "statistics", "transparency"},
-    "contest_view": {
-        "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "tournament",
-    },
-    "contest": {
-        "base", "journal", "games", "sandbox", "host", "record", "referee", "play", "agents", "formats", "catalog",
-        "contest_games", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
-        "contest_view",
-    },
-    "cluster": {
-        "base", "journal", "sandbox", "host", "record", "referee", "play", "agents", "contest_games", "broadcast",
-        "store", "contest_view", "contest",
-    },
-    "publish": {
-        "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "transparency",
-        "tournament", "contest_view", "contest",
-    },
-    "terminal": {
-        "base", "games", "sandbox", "protocols", "record", "referee", "agents", "formats", "catalog", "contest_games",
-        "broadcast", "statistics", "submissions", "tournament", "contest_view", "contest",
-    },
-    "attacks": {"base", "games", "sandbox", "host", "record", "referee", "play", "agents", "catalog"},
-    "site": {
-        "base", "journal", "translations", "games", "record", "referee", "formats", "catalog", "contest_games",
-        "render", "statistics", "store", "tournament", "publish", "contest_view",
-    },
-    "publish.verify": {
-        "base", "journal", "games", "sandbox", "record", "referee", "contest_games", "statistics", "store",
-        "transparency", "tournament", "contest_view", "contest", "publish",
-    },
-    "publish.export": {
-        "base", "translations", "record", "referee", "formats", "catalog", "contest_games", "statistics",
-        "transparency", "contest_view", "contest", "publish", "site",
-    },
-    "cup": {
-        "base", "journal", "translations", "host", "record", "agents", "contest_games", "transparency", "submissions",
-        "tournament", "contest_view", "contest", "publish", "site", "publish.verify", "publish.export",
-    },
-    "web": {
-        "base", "journal", "translations", "sandbox", "host", "record", "referee", "formats", "catalog",
-        "contest_games", "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions",
-        "tournament", "contest_view", "contest", "publish", "site", "publish.export", "cup",
-    },
-    "api": {
-        "base", "journal", "games", "host", "protocols", "record", "referee", "play", "agents", "formats", "catalog",
-        "contest_games", "sandbox", "statistics", "tournament", "transparency", "submissions", "contest_view",
-        "contest", "cluster", "publish", "publish.export",
-    },
-    "cli": {
-        "api", "base", "journal", "translations", "games", "sandbox", "host", "record", "referee", "play", "agents",
-        "formats", "catalog", "contest_games", "render", "broadcast", "statistics", "store", "transparency",
-        "submissions", "tournament", "contest_view", "contest", "cluster", "publish", "terminal", "attacks", "site",
-        "publish.verify", "publish.export", "cup", "web",
-    },
-}  # fmt: skip
+MAY_IMPORT_TABLE = """
+base:
+translations:
+games: base
+sandbox: base
+journal: base translations
+host: base sandbox
+protocols: base games
+record: base games sandbox protocols
+referee: base games sandbox protocols record
+play: base games sandbox protocols record referee
+agents: base games sandbox host protocols record
+formats: base games record referee
+testing: base games sandbox protocols record referee
+catalog: base games record formats
+contest_games: games formats
+render: base formats
+broadcast: base games protocols record referee formats catalog
+statistics: base contest_games
+store: base games contest_games journal
+notices: base store
+transparency: base journal store
+submissions: base journal games sandbox protocols record referee play agents catalog store notices
+tournament: base journal games record catalog contest_games statistics transparency
+contest_view: base journal games record formats contest_games statistics store tournament
+contest: base journal games sandbox host record referee play agents formats catalog contest_games broadcast statistics
+  store transparency submissions tournament contest_view
+cluster: base journal sandbox host record referee play agents contest_games broadcast store contest_view contest
+publish: base journal games record formats contest_games statistics store transparency tournament contest_view contest
+terminal: base games sandbox protocols record referee agents formats catalog contest_games broadcast statistics
+  submissions tournament contest_view contest
+attacks: base games sandbox host record referee play agents catalog
+site: base journal translations games record referee formats catalog contest_games render statistics store tournament
+  publish contest_view
+publish.verify: base journal games sandbox record referee contest_games statistics store transparency tournament
+  contest_view contest publish
+publish.export: base translations record referee formats catalog contest_games statistics transparency contest_view
+  contest publish site
+cup: base journal translations host record agents contest_games transparency submissions tournament contest_view
+  contest publish site publish.verify publish.export
+web: base journal translations sandbox host record referee formats catalog contest_games render broadcast statistics
+  store notices transparency submissions tournament contest_view contest publish site publish.export cup
+api: base journal games host protocols record referee play agents formats catalog contest_games sandbox statistics
+  tournament transparency submissions contest_view contest cluster publish publish.export
+cli: api base journal translations games sandbox host record referee play agents formats catalog contest_games render
+  broadcast statistics store transparency submissions tournament contest_view contest cluster publish terminal attacks
+  site publish.verify publish.export cup web
+"""
 """For each package the packages that it may import."""
+
+MAY_IMPORT = {
+    name: {*names.split()} for name, names in re.findall(r"^([\w.]+):((?:.|\n )*)$", MAY_IMPORT_TABLE, re.MULTILINE)
+}
 
 
 def modules() -> list[Path]:
@@ -216,12 +187,7 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
 
     assert makers == {
         "Void": {"referee/blame.py"},
-        "AgentFault": {
-            "games",
-            "referee/blame.py",
-            "formats/quantum_chess/log.py",
-            "formats/stratego/log.py",
-        },
+        "AgentFault": {"games", "referee/blame.py", "formats/quantum_chess/log.py", "formats/stratego/log.py"},
     }
 
 

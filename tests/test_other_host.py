@@ -5,9 +5,7 @@ The host is a root file system of Debian's files. It has an Engine with a base i
 
 import os
 import shlex
-import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,15 +20,13 @@ from judge.sandbox.runtimes import ImageRecipe
 from tests.examples import evidence
 from tests.host.test_image_ways import build_arguments, engine_with_base
 from tests.private_engine import PrivateEngine
+from tests.test_wheel import LOCAL, PIP, ROOT, copy_sources
 
-ROOT = Path(__file__).parents[1]
 USER = 4321
 PACKAGES = ("base-files", "bash", "coreutils", "dash", "libc-bin", "libstdc++6", "python3-venv")
 """numpy's wheel needs the C++ library."""
 MISSING = ("apt-get", "cc", "dpkg", "gcc", "mmdebstrap")
 RELEASE = 'ID=other\nID_LIKE="fedora"\nPRETTY_NAME="Another distribution"\n'
-SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
-PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 pytestmark = [pytest.mark.docker, pytest.mark.long, pytest.mark.timeout(1800), evidence]
 
@@ -103,12 +99,8 @@ def _make_root(host: OtherHost, scratch: Path) -> None:
 
 
 def _make_wheels(target: Path, source: Path) -> None:
-    source.mkdir()
-    for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, source / name)
-    local = ("--no-index", "--no-deps", "--no-build-isolation")
-    subprocess.run([*PIP, "wheel", *local, "--wheel-dir", target, source], check=True)
+    copy_sources(source)
+    subprocess.run([*PIP, "wheel", *LOCAL, "--wheel-dir", target, source], check=True)
     (wheel,) = target.iterdir()
     constraints = ("--constraint", ROOT / "constraints.txt")
     subprocess.run([*PIP, "download", "--only-binary", ":all:", "--dest", target, *constraints, wheel], check=True)

@@ -71,7 +71,6 @@ class Limit:
     most: int
 
     def ensure(self, folder: Path, before: str, used: int) -> tuple[str, str]:
-        """The limit afterwards, and what was printed."""
         limit, uses = folder / "limit", folder / "7"
         limit.write_text(before)
         uses.write_text(used * self.line)

@@ -55,7 +55,6 @@ class Installed:
     directory: Path
 
     def run(self, program: str, *arguments: str) -> str:
-        """What a program of the environment prints; it must end well."""
         variables = {
             name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "XDG_", "VIRTUAL_ENV"))
         }
@@ -81,15 +80,15 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheels of the source distribution of this checkout and of the plug-ins."""
     place = tmp_path_factory.mktemp("wheel")
     source, sources, wheels = place / "source", place / "sdist", place / "wheels"
-    _copy_sources(source)
+    copy_sources(source)
     make = "import sys; from setuptools.build_meta import build_sdist; build_sdist(sys.argv[1])"
-    _run(sys.executable, "-c", make, str(sources), cwd=source)
+    run_program(sys.executable, "-c", make, str(sources), cwd=source)
     shutil.rmtree(source)
     (sdist,) = sources.iterdir()
     assert f"contest_judge-{judge.__version__}.tar.gz" == sdist.name
     shutil.copytree(ROOT / "plugins", source, ignore=NOT_SOURCES)
     packages = [str(sdist), *(str(source / plugin) for plugin in INSTALLED)]
-    _run(*PIP, "wheel", *LOCAL, "--wheel-dir", str(wheels), *packages)
+    run_program(*PIP, "wheel", *LOCAL, "--wheel-dir", str(wheels), *packages)
     return wheels
 
 
@@ -106,7 +105,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     if LANE not in ("languages", "evidence"):
         pytest.skip("compiles for minutes: ./scripts/test --languages")
     place = tmp_path_factory.mktemp("compiled")
-    _run(str(ROOT / "scripts" / "compile"), str(place / "wheels"))
+    run_program(str(ROOT / "scripts" / "compile"), str(place / "wheels"))
     return _installed(place / "wheels", place)
 
 
@@ -122,17 +121,17 @@ def _installed(wheels: Path, place: Path, *plugins: str) -> Installed:
         for path in Path(installed).iterdir():
             if "judge" not in path.name and path.suffix != ".pth":
                 (packages / path.name).symlink_to(path)
-    own = _run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    own = run_program(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
     (Path(own) / "dependencies.pth").write_text(f"{packages}\n")
     # The tests do not depend on python-chess, and no test here plays chess.
     (packages / "chess-1.11.dist-info").mkdir()
     (packages / "chess-1.11.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: chess\nVersion: 1.11\n")
     names = [f"{DISTRIBUTION}[web]", *(f"judge-{plugin}" for plugin in plugins)]
-    _run(*PIP, "--python", python, "install", "--no-index", "--find-links", str(wheels), "--no-compile", *names)
+    run_program(*PIP, "--python", python, "install", "--no-index", "--find-links", str(wheels), "--no-compile", *names)
     return Installed(environment, home, directory)
 
 
-def _copy_sources(target: Path) -> None:
+def copy_sources(target: Path) -> None:
     """What a wheel is built from; a build writes beside its sources."""
     target.mkdir()
     for name in SOURCES:
@@ -142,7 +141,7 @@ def _copy_sources(target: Path) -> None:
             shutil.copy(ROOT / name, target / name)
 
 
-def _run(*command: str, cwd: Path | None = None) -> str:
+def run_program(*command: str, cwd: Path | None = None) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -237,7 +236,7 @@ def test_a_compiled_one_is_the_same_judge(compiled: Installed) -> None:
     assert played.splitlines()[1].startswith("house-strong wins (win): 5 in a row")
     (record,) = (compiled.directory / "records").glob("*.json")
     assert "ok: win, house-strong wins" in compiled.run("judge", "verify", str(record))
-    assert "ok: win, house-strong wins" in _run(sys.executable, "-m", "judge.cli", "verify", str(record))
+    assert "ok: win, house-strong wins" in run_program(sys.executable, "-m", "judge.cli", "verify", str(record))
 
 
 def test_a_compiled_one_verifies_every_record(compiled: Installed, tmp_path: Path) -> None:
@@ -265,10 +264,10 @@ def test_a_compiled_one_writes_the_same_export(compiled: Installed) -> None:
     compiled.run("judge", "contest", "key", f"{cup}/organiser.key")
 
     compiled.run("judge", "contest", "export", there, cup)
-    _run(sys.executable, "-m", "judge.cli", "contest", "export", here, cup)
+    run_program(sys.executable, "-m", "judge.cli", "contest", "export", here, cup)
 
     assert "games replayed" in compiled.run("judge", "contest", "verify", here)
-    assert _run("diff", "--recursive", here, there) == ""
+    assert run_program("diff", "--recursive", here, there) == ""
 
 
 def _digests(folder: Path, staging: Path) -> dict[str, str]:

@@ -34,7 +34,6 @@ def game(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A record of this judge."""
     path = tmp_path / "record-1.json"
     write_record(path, a_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW))))
     return path

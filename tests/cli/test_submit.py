@@ -24,7 +24,6 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Path:
-    """The folder of a contest."""
     make_contest(tmp_path / "cup")
     return tmp_path / "cup"
 

@@ -96,7 +96,6 @@ class Storm:
         return self.happened.total() == FAULTS and not self._ends
 
     def calm(self) -> None:
-        """End everything now."""
         while self._ends:
             self._ends.popitem()[1][1]()
 
@@ -151,7 +150,6 @@ class Storm:
         self._machines.start_scheduler()
 
     def join(self, name: str) -> None:
-        """Start a worker."""
         self._machines.environment["TEST_CLOCK_STEP"] = str(self.files[name])
         self._machines.join(name, self._cables[name].inside)
 

@@ -96,7 +96,6 @@ def test_a_ladder_of_killed_judges_is_whole_and_verifies(lives: Lives, tmp_path:
 
 
 def submit(folder: Path, name: str, idle: int) -> None:
-    """A racer that passes its check."""
     staged = folder / "agents" / "staged"
     staged.mkdir(parents=True)
     shutil.copy(RACER, staged / "racer.py")
@@ -112,7 +111,6 @@ def submit(folder: Path, name: str, idle: int) -> None:
 
 
 def follows_from_its_log(contest: Contest) -> None:
-    """Pairs, entries and the newest versions."""
     newest = newest_versions(contest.snapshot.entries)
     assert (2, 4) == (newest["yan"].submission, newest["zoe"].submission)
     digests = {(one.number, one.attempt): digest_of(contest.record(one.record)) for one in contest.view().results}

@@ -27,7 +27,7 @@ from tests.cli.conftest import SMALL
 from tests.cli.contests import running as running_contest
 from tests.cli.contests import write_contest
 from tests.examples import sized
-from tests.notices.receiving import OK, Receiver, receiving, says
+from tests.notices.receiving import OK, receiving, says
 from tests.patience import PATIENCE_S
 from tests.store.server import Server, running
 from tests.web.intake.conftest import Service
@@ -80,7 +80,6 @@ class Person:
             time.sleep(0.05)
 
     def upload(self, name: str, number: int) -> None:
-        """Send one upload until it is received."""
         word = "bad" if number % 2 else "good"
         params = {"filename": f"{name}.zip"}
         answer = self.ask("POST", "/submissions", params=params, content=f"{word} {name}-{number}".encode())
@@ -112,19 +111,9 @@ def goes_on(store: Store, before: int) -> bool:
     return done(store) > before or done(store) == GAMES
 
 
-def both_failed(one: Person, other: Person, times: int) -> bool:
-    return min(one.failures, other.failures) > times
-
-
 def was_told(notices: Notices, author: str, expected: Mapping[str, int]) -> bool:
     sent = Counter(each.kind for each in notices.of(author, 100) if each.state == SENT)
     return expected == sent
-
-
-def set_targets(folder: Path, receiver: Receiver) -> None:
-    with closing(open_intake(folder).notices()) as notices:
-        for author in AUTHORS:
-            notices.set_webhook(author, receiver.url, new_secret())
 
 
 def make_tokens(folder: Path) -> tuple[dict[str, str], str]:
@@ -152,7 +141,9 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
     with running() as server, receiving(says(OK)) as receiver:
         make_cup(folder, server)
         tokens, organiser = make_tokens(folder)
-        set_targets(folder, receiver)
+        with closing(open_intake(folder).notices()) as notices:
+            for author in AUTHORS:
+                notices.set_webhook(author, receiver.url, new_secret())
         with (
             serving_all(folder) as service,
             closing(open_store(load_plan(folder))) as store,
@@ -178,7 +169,7 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
                 ]
                 for thread in late:
                     thread.start()
-                until(partial(both_failed, ada, bob, kill), "nobody was told of the host's failure")
+                until(lambda: min(ada.failures, bob.failures) > kill, "nobody was told of the host's failure")  # noqa: B023
                 server.start()
                 for thread in late:
                     thread.join()

@@ -20,24 +20,15 @@ def test_watch_counts_moves_and_set_moves_in_every_notation(notation: str, shown
     live = Live(games={1: LiveGame(1, 1, ("a", "b"), ("anna", "bert"), "", set_moves=2, moves=[move])})
 
     assert f"game 1: {shown} anna 3.0 ms" == line_of(move, live)
-    assert f"{shown} anna 3.0 ms" in game_line(live)
-
-
-def game_line(live: Live) -> str:
     console = Console(width=200)
     with console.capture() as written:
         console.print(overview(live, 0))
-    return written.get()
+    assert f"{shown} anna 3.0 ms" in written.get()
 
 
 @pytest.mark.parametrize(
     ("notation", "shown"),
-    [
-        ("31. l6", (31, "l6")),
-        ("6... Nc6", (6, "Nc6")),
-        ("0 6 UP", (0, "0 6 UP")),
-        ("7,7", (0, "7,7")),
-    ],
+    [("31. l6", (31, "l6")), ("6... Nc6", (6, "Nc6")), ("0 6 UP", (0, "0 6 UP")), ("7,7", (0, "7,7"))],
 )
 def test_number_in_a_notation_is_apart_from_its_move(notation: str, shown: tuple[int, str]) -> None:
     assert shown == numbered(notation)

@@ -18,7 +18,6 @@ from judge.store.contests import Store
 from judge.store.types import JournalLine
 from judge.transparency.log import ContestLog
 from judge.transparency.merkle import read_leaves
-from tests.contest.cups import CHANCE
 from tests.contests import PAIR, nothing, with_a_remark
 from tests.publish.cups import Cup
 from tests.publish.public import Public, sign_again
@@ -31,14 +30,9 @@ NOTE = 6
 """The leaf of that remark."""
 
 
-def held(
-    folder: Path,
-    key: Ed25519PrivateKey,
-    between: Callable[[Store], object] = nothing,
-    secret: str = CHANCE,
-) -> Public:
+def held(folder: Path, key: Ed25519PrivateKey, between: Callable[[Store], object] = nothing) -> Public:
     """A contest of one pairing from its beginning to its export, as `LOGGED`."""
-    with Cup(folder / "cup", PAIR, drawn=between, secret=secret) as cup:
+    with Cup(folder / "cup", PAIR, drawn=between) as cup:
         with_a_remark(cup)
         return cup.export(folder, key)
 

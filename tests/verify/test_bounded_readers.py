@@ -16,15 +16,7 @@ from pydantic import BaseModel, ValidationError
 import judge
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
-from judge.contest_view.export import (
-    AttemptRow,
-    GameRow,
-    JournalRow,
-    PairingRow,
-    ReasonRow,
-    Revealed,
-    load_export,
-)
+from judge.contest_view.export import AttemptRow, GameRow, JournalRow, PairingRow, ReasonRow, Revealed, load_export
 from judge.contest_view.joined import Joined
 from judge.publish.manifest import ExportManifest
 from judge.publish.verify.export import difference
