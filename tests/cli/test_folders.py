@@ -11,7 +11,7 @@ import pytest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from tests.cli.brains import write_brain
+from tests.cli.brains import brain_text, write_brain
 from tests.cli.conftest import QUICK, SHORT_CLOCK, TINY, Judge, Ran, owner_of
 from tests.cli.contests import write_contest
 from tests.cli.running import begin, thinking
@@ -19,8 +19,9 @@ from tests.examples import of_evidence
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
-# Counts its games in each folder, and reports the counts as its name.
-COUNTS = """
+COUNTS = brain_text(
+    trick="time.sleep(PAUSE)",
+    at_once="""
 def count(folder):
     os.makedirs(folder, exist_ok=True)
     path = folder + "/games"
@@ -29,14 +30,16 @@ def count(folder):
     return games
 
 now, ever, script = count("pbrain-count"), "nowhere", open(sys.argv[0]).readline()
-"""
-IN_ITS_FOLDER = """
+""",
+    other="""
 global ever
 if line.startswith("INFO folder "):
     os.chdir("/")  # the path is absolute
     ever = count(rest.partition(" ")[2] + "/pbrain-count")
-"""
-ABOUT = """'name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3])"""
+""",
+    about="""'name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3])""",
+)
+"""Counts its games in each folder, and reports the counts as its name."""
 
 everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), *of_evidence("process")])
 
@@ -50,7 +53,10 @@ def counts(tmp_path: Path, request: pytest.FixtureRequest) -> str:
 
 
 def write(directory: Path, pause: int) -> str:
-    return write_brain(directory, "pbrain-count", f"time.sleep({pause})", COUNTS, other=IN_ITS_FOLDER, about=ABOUT)
+    path = directory / "pbrain-count.py"
+    path.write_text(COUNTS.replace("PAUSE", str(pause)))
+    path.chmod(0o755)
+    return str(path)
 
 
 def found(ran: Ran, directory: Path) -> list[tuple[str, str]]:
