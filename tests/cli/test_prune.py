@@ -1,6 +1,7 @@
 """`judge images prune`: what a policy, contest or record names stays, other copies go, one's own images never."""
 
 import shutil
+import tomllib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -135,7 +136,7 @@ def begun_contest(folder: Path, tag: str) -> None:
 @pytest.mark.alone
 @pytest.mark.docker
 def test_a_copy_that_runs_or_is_built_upon_stays(client: docker.DockerClient, copied: Copied, others: Path) -> None:
-    named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
+    named = tomllib.loads(others.read_text())
     (_, used), (_, idle) = copied(), copied()
     container = client.containers.create(used, ["x"], network_mode="none")
     try:
@@ -153,7 +154,7 @@ def test_a_copy_that_runs_or_is_built_upon_stays(client: docker.DockerClient, co
 def test_build_steps_are_copied_and_the_untagged_source_stays(
     client: docker.DockerClient, copied: Copied, others: Path
 ) -> None:
-    named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
+    named = tomllib.loads(others.read_text())
     before = every(client)
     tag, _ = copied()
     source = str(client.images.get(tag).id)

@@ -1,8 +1,7 @@
 """Agents that enter or withdraw after the start: in the store, in the verifiers, on pages and in a killed process."""
 
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, open_store
 from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
 from judge.contest_view.stored import StoredView
 from judge.publish.verify.export import verify_export
+from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
 from judge.tournament.formats.knockout import Knockout
@@ -24,6 +24,7 @@ from tests.contest.cups import cup
 from tests.contest.giving import give, previewed
 from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
 from tests.examples import of_evidence
+from tests.faults.test_backup_killed import in_a_fork
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -248,35 +249,25 @@ def test_a_repeated_order_has_one_effect() -> None:
         assert ["agent-withdrawn"] == [line.event for line in contest.store.journal(contest.name) if "1: " in line.text]
 
 
-ENTERING = """
-import os, signal, sys
-from pathlib import Path
-from judge.contest.contest import Contest, open_store
-from judge.contest.orders.contest_orders import Enter
-from judge.contest.plan import load_plan
-from judge.store.contests import Store
-from judge.store.orders import OrganiserOrder
-
-planned = load_plan(Path(sys.argv[1]))
-if sys.argv[2] == "before":
-    stored = Store.enter
-
-    def enter(*given):
-        stored(*given)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    Store.enter = enter
-order = OrganiserOrder("Olga", "enter", "zoe", "the mail server was down", "the-form")
-Enter(Contest(open_store(planned), planned), order).carry_out()
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
 @pytest.mark.parametrize(("moment", "is_done"), [("before", False), ("after", True)])
-def test_a_killed_process_leaves_all_of_an_entry_or_nothing(moment: str, is_done: bool, tmp_path: Path) -> None:
+def test_a_killed_process_leaves_all_of_an_entry_or_nothing(
+    moment: str, is_done: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with begun(tmp_path) as contest:
-        done = subprocess.run([sys.executable, "-c", ENTERING, str(contest.planned.path), moment], check=False)
-        assert -signal.SIGKILL == done.returncode
+
+        def enter_and_die() -> None:
+            enter = Store.enter
+
+            def die_before_commit(*given: Any) -> None:
+                enter(*given)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+            if moment == "before":
+                monkeypatch.setattr(Store, "enter", die_before_commit)
+            join(Contest(open_store(contest.planned), contest.planned), key="the-form")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        assert -signal.SIGKILL == in_a_fork(enter_and_die, 0)
 
         assert is_done == (LATE in {entry.name for entry in contest.store.entries(contest.contest.name)})
         assert is_done == join(contest.contest, key="the-form").is_repeated
