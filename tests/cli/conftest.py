@@ -46,11 +46,12 @@ QUICK = [*SHORT, *(word for change in TINY for word in ("--set", change))]
 
 @pytest.fixture
 def judge(tmp_path: Path) -> Judge:
-    """`judge ARGUMENTS...`, run to its end in a directory of its own."""
+    """Run `judge ARGUMENTS...` to its end in a temporary directory; `code` is the expected exit code, if given."""
 
-    def run(*arguments: str) -> Ran:
+    def run(*arguments: str, code: int | None = None) -> Ran:
         command = [sys.executable, "-m", "judge.cli", *arguments]
         done = forked.run(command, cwd=tmp_path, text=True)
+        assert code in (None, done.returncode), done.stdout + done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run

@@ -214,10 +214,9 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     write_cup(tmp_path / "one")
 
     planned = judge("contest", "plan", "one")
-    ran = judge("contest", "run", "one")
+    ran = judge("contest", "run", "one", code=0)
 
     assert "folders  the agents' persistent folders begin empty" in planned.out
-    assert 0 == ran.code, ran.err
     assert "the agents' persistent folders begin empty" in ran.err
     assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == counted(tmp_path / "one")["pbrain-count"]
 
@@ -225,8 +224,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     write_cup(tmp_path / "two", '[folders]\nfrom = "../one"\n', other="newcomer")
     planned = judge("contest", "plan", "two")
     assert "with those of ../one; pbrain-count; empty: newcomer" in planned.out
-    ran = judge("contest", "run", "two")
-    assert 0 == ran.code, ran.err
+    ran = judge("contest", "run", "two", code=0)
     assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")["pbrain-count"]
     late = judge("contest", "folders", "two", "--from", "learned")
     assert (2, True) == (late.code, "has begun and is locked in" in late.err)
@@ -236,8 +234,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
     assert "--force replaces it" in judge("contest", "folders", "two", "--export", "learned").err
     write_cup(tmp_path / "three")
-    brought = judge("contest", "folders", "three", "--from", "learned")
-    assert 0 == brought.code, brought.err
+    judge("contest", "folders", "three", "--from", "learned", code=0)
     assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
     assert [] == remains()
 

@@ -33,9 +33,8 @@ def last(tmp_path: Path) -> Path:
 def test_the_next_season_joins_ratings_only_with_the_same_clocks(
     judge: Judge, tmp_path: Path, last: Path, turn_ms: str, is_joined: bool
 ) -> None:
-    made = judge("contest", "init", "next", "--from", "last", "--turn-ms", turn_ms)
+    made = judge("contest", "init", "next", "--from", "last", "--turn-ms", turn_ms, code=0)
 
-    assert 0 == made.code, made.err
     text = (tmp_path / "next/contest.toml").read_text()
     assert [f"clock.turn_ms={turn_ms}"] == tomllib.loads(text)["change"]
     assert (["../last"] if is_joined else None) == tomllib.loads(text).get("ratings", {}).get("with")

@@ -1,7 +1,6 @@
 """`judge images prune`: what a policy, contest or record names stays, other copies go, one's own images never."""
 
 import shutil
-import tomllib
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -107,8 +106,7 @@ def test_unreferenced_files_are_removed_and_others_stay(
     shutil.rmtree(tmp_path / "played")
     begun_contest(tmp_path / "cup", by_contest[0])
 
-    tried = judge("images", "prune", "--dry-run")
-    assert tried.code == 0, tried.err
+    tried = judge("images", "prune", "--dry-run", code=0)
     assert f"would be removed: {by_nobody[1]} of {by_nobody[0]}" in tried.out
     assert {each for _, each in (by_policy, by_record, by_contest, by_nobody)} <= copies(client)
 
@@ -136,7 +134,7 @@ def begun_contest(folder: Path, tag: str) -> None:
 @pytest.mark.alone
 @pytest.mark.docker
 def test_a_copy_that_runs_or_is_built_upon_stays(client: docker.DockerClient, copied: Copied, others: Path) -> None:
-    named = tomllib.loads(others.read_text())
+    named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
     (_, used), (_, idle) = copied(), copied()
     container = client.containers.create(used, ["x"], network_mode="none")
     try:
@@ -154,7 +152,7 @@ def test_a_copy_that_runs_or_is_built_upon_stays(client: docker.DockerClient, co
 def test_build_steps_are_copied_and_the_untagged_source_stays(
     client: docker.DockerClient, copied: Copied, others: Path
 ) -> None:
-    named = tomllib.loads(others.read_text())
+    named = dict.fromkeys(others.read_text().replace('"', " ").split(), "the test")
     before = every(client)
     tag, _ = copied()
     source = str(client.images.get(tag).id)

@@ -303,9 +303,8 @@ def test_the_command_itself_is_killed_with_games_in_containers(
             pids += [process.pid, *workers(process.pid)]
             process.kill()
 
-    ran = judge("contest", "run", "cup")
+    judge("contest", "run", "cup", code=0)
 
-    assert 0 == ran.code, ran.err
     assert [] == left(pids)
     with _opened(cup) as contest:
         is_whole(contest, 12)
