@@ -11,6 +11,7 @@ import pytest
 
 from judge.host.house_agents import build_house_agents
 from tests.cli.brains import write_brain
+from tests.cli.test_evaluate import POOL
 from tests.forked import run_line
 
 ROOT = Path(__file__).parents[1]
@@ -48,14 +49,6 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
         done = run_line(REPLACED.get(line, line), folder, environment)
         assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
     assert (folder / "public/index.html").is_file()
-
-
-POOL = """policy = "gomocup-fastgame"
-change = ["game.options.width=6", "game.options.height=6", "box.reuse=agent", "clock.starved_share=1"]
-
-[[agents]]
-path = "leaver.py"
-"""
 
 
 @pytest.mark.docker

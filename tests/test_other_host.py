@@ -20,7 +20,7 @@ from judge.sandbox.runtimes import ImageRecipe
 from tests.examples import evidence
 from tests.host.test_image_ways import build_arguments, engine_with_base
 from tests.private_engine import PrivateEngine
-from tests.test_wheel import LOCAL, PIP, ROOT, copy_sources
+from tests.test_wheel import LOCAL, PIP, ROOT, copy_sources, run_program
 
 USER = 4321
 PACKAGES = ("base-files", "bash", "coreutils", "dash", "libc-bin", "libstdc++6", "python3-venv")
@@ -58,10 +58,7 @@ class OtherHost:
         words = [f"{name}={value}" for name, value in variables.items()]
         inside = shlex.join(["chroot", *ids, ".", "/usr/bin/env", "-i", *words, "/bin/sh", "-ec", f"cd; {script}"])
         lines = "\n".join([*mounts, f"exec {inside}"])
-        command = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", lines]
-        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return run_program("unshare", "--mount", "--propagation", "private", "sh", "-ec", lines, cwd=self.root)
 
 
 @pytest.fixture

@@ -61,13 +61,14 @@ class Terminal:
                 raise AssertionError(f"it ended, or hung, with this on the screen:\n{self.text}")
         return self.text
 
-    def to_the_end(self) -> str:
-        """Read until the program has ended; the screen that it leaves."""
+    def to_the_end(self, code: int | None = None) -> str:
+        """Read until the program ends, with this exit code if given; the screen that it leaves."""
         give_up = time.monotonic() + PATIENCE_S
         while self._read(give_up):
             pass
         self.code = self._process.wait()
         os.close(self._fd)
+        assert code in (None, self.code), self.text
         return self.text
 
     def _read(self, give_up: float) -> bool:

@@ -39,6 +39,11 @@ CHANGE = json.dumps([*TINY, "clock.turn_ms=2000"])
 CUP = f"""
 name = "cup"
 about = "Three leagues"
+entries = [
+  {{ path = "house-instant", leagues = ["fast", "second"] }},
+  {{ path = "house-stamp", leagues = ["fast", "second"] }},
+  {{ path = "house-instant", name = "holder", leagues = ["fast", "first"] }},
+]
 
 [[machines]]
 name = "one"
@@ -65,19 +70,6 @@ change = {CHANGE}
 format = {{ name = "round-robin", games = 1 }}
 after = "second"
 promoted = 1
-
-[[entries]]
-path = "house-instant"
-leagues = ["fast", "second"]
-
-[[entries]]
-path = "house-stamp"
-leagues = ["fast", "second"]
-
-[[entries]]
-path = "house-instant"
-name = "holder"
-leagues = ["fast", "first"]
 """
 
 _BEFORE, _, _AFTER = CUP.partition('[[leagues]]\nname = "fast"')
@@ -256,7 +248,7 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
 
 @evidence
 def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path) -> None:
-    stamp = '[[entries]]\npath = "house-stamp"\nleagues = ["second"]\n'
+    stamp = '  { path = "house-stamp", leagues = ["second"] },\n'
     text = TWO_LEAGUES.replace("promoted = 1", "promoted = 2").replace(stamp, "")
     write_cup(tmp_path, text)
     archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", ROOT / "images/starter-gomocup-python")
