@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
 from judge.contest.runner import Scheduler
 from judge.contest.take_snapshot import entry_of
-from judge.contest_games import Outcome, Pairing, ScheduledGame
+from judge.contest_games import Pairing, ScheduledGame
 from judge.journal.codec import Event
 from judge.journal.events import (
     Accepted,
@@ -113,8 +113,9 @@ class Played:
 
     def play(self) -> None:
         contest = self.cup.contest
+        issue = partial(contest.store.issue, contest.name, "here")
         while True:
-            while len(self._running) < SLOTS and (issued := self._issue()):
+            while len(self._running) < SLOTS and (issued := issue() or (self._scheduler.schedule_next() and issue())):
                 self._running.append(issued)
             if not self._running:
                 return
@@ -124,19 +125,12 @@ class Played:
             for number in [each for each in self._events if each <= done]:
                 self._events.pop(number)()
 
-    def _issue(self) -> ScheduledGame | None:
-        contest = self.cup.contest
-        issued = contest.store.issue(contest.name, "here")
-        if issued is None and self._scheduler.schedule_next():
-            issued = contest.store.issue(contest.name, "here")
-        return issued
-
     def _end(self, game: ScheduledGame) -> None:
         first, second = (
             self._strengths.setdefault(name, self.chance.gauss(0.5, 1)) for name in (game.first, game.second)
         )
         lead = self.chance.gauss(first - second, 1)
-        outcome: Outcome = won_by(None if abs(lead) < 0.2 else int(lead < 0))
+        outcome = won_by(None if abs(lead) < 0.2 else int(lead < 0))
         self.cup.store.accept(game.id, game.attempt, outcome)
         self.records.append(SimpleNamespace(number=game.number, attempt=game.attempt, outcome=outcome))
 
@@ -221,7 +215,6 @@ class Forged(LadderHistory):
 
     def choose(self, right: Pairing) -> Pairing | None:
         """The pair instead of the right one after the same log."""
-        del right
         return super().next()
 
     def next(self) -> Pairing | None:
@@ -253,25 +246,14 @@ class Forged(LadderHistory):
             games.withdraw(agent)
         return next_pair(self.right.ratings, games, self._seed)
 
-    def free(self) -> list[str]:
-        """The agents that have no open game."""
-        games = self.right.games
-        return [
-            games.name(each) for each in range(len(games.active)) if games.active[each] and not games.open_games[each]
-        ]
-
 
 def draws_lots(forged: Forged, right: Pairing) -> Pairing | None:
-    free = forged.free()
+    games = forged.right.games
+    free = [games.name(each) for each, active in enumerate(games.active) if active and not games.open_games[each]]
     if len(free) < 2:
         return right
     first, second = forged.chance.sample(free, 2)
     return replace(right, first=first, second=second)
-
-
-def with_rules(**rules: Any) -> Callable[[Forged, Pairing], Pairing | None]:
-    """A choice with other values of some keys."""
-    return lambda forged, _: forged.elsewhere(**rules)
 
 
 CHOSEN: dict[str, Callable[[Any, Pairing], Pairing | None]] = {
@@ -279,8 +261,8 @@ CHOSEN: dict[str, Callable[[Any, Pairing], Pairing | None]] = {
     "Opening": lambda _, right: replace(right, meeting=right.meeting + 2),
     "Opponent": lambda forged, right: forged.elsewhere(right.second or ""),
     "Secret": lambda forged, _: next_pair(forged.right.ratings, forged.right.games, "5d" * 32),
-    "AuthorWeight": with_rules(author_weight=1),
-    "Neighbours": with_rules(neighbours=1),
+    "AuthorWeight": lambda forged, _: forged.elsewhere(author_weight=1),
+    "Neighbours": lambda forged, _: forged.elsewhere(neighbours=1),
     "Random": draws_lots,
 }
 """Another pair in place of the right one, which differs in a part of it, or in a rule of the choice."""
@@ -449,7 +431,6 @@ def changed_entry(**values: Any) -> Callable[[Played, pytest.MonkeyPatch], None]
 
 def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
     """The entry of an agent of the last season has another rating than the terms."""
-    del played
 
     def forged(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
         found = start_rating(form, entry)
@@ -461,7 +442,6 @@ def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None:
     """An agent of the organiser enters, which no check has passed."""
-    del patch
 
     def enters() -> None:
         contest = played.cup.contest
@@ -476,7 +456,6 @@ def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None
 
 def ends_at_a_wrong_moment(played: Played, patch: pytest.MonkeyPatch) -> None:
     """The log calls the organiser's order the end by the terms, twice."""
-    del patch
     events = played._events
     end = events[38]
 
