@@ -10,6 +10,7 @@ import pytest
 
 from judge.host.distribution import commands_for
 from judge.sandbox.machine.cores import available, parse_processors, place_slots, whole_cores
+from tests.changed import OF_ALL, tests_of
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 LIB = SCRIPTS / "lib.sh"
@@ -130,3 +131,21 @@ def test_scripts_print_the_commands_of_this_distribution() -> None:
     assert [commands_for(need) for need in ("engine", "join", "python")] == bash(
         "commands_for engine; commands_for join; commands_for python"
     ).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("judge/cli/play.py", {"tests/cli", *OF_ALL}),
+        (
+            "judge/publish/verify/export.py",
+            {"tests/verify", "tests/cup", "tests/cli/test_cup.py", "tests/web", "tests/cli", *OF_ALL},
+        ),
+        ("docs/play.md", {"tests/test_docs.py"}),
+        ("tests/golden/export.txt", {"tests/golden"}),
+        ("tests/verify/test_draw.py", {"tests/verify/test_draw.py"}),
+        ("scripts/test", set()),
+    ],
+)
+def test_changed_file_has_the_tests_of_its_package_and_importers(file: str, expected: set[str]) -> None:
+    assert sorted(expected) == tests_of([file])

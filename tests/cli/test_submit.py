@@ -1,10 +1,12 @@
 """`judge submit` and `judge submissions`: what an organiser sees, decides, and gets back."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import docker
 import pytest
 import structlog
 from typer.testing import CliRunner, Result
@@ -13,9 +15,12 @@ import judge.cli.orders
 import judge.cli.submit
 import judge.play.game
 from judge.base.errors import InputError
+from judge.base.resources import IMAGES
 from judge.cli import app
 from judge.cli.submit_remote import next_words
+from judge.host.build_images import build_images
 from judge.web.schemas import ContestInfo
+from tests.cli.conftest import Judge
 from tests.web.intake.conftest import make_contest
 from tests.web.intake.standing_in import process
 
@@ -229,3 +234,20 @@ def test_passed_upload_is_told_whether_it_plays(has_begun: bool, joins_later: bo
     contest = ContestInfo.model_construct(None, **fields)
 
     assert words == next_words(contest, "/1")
+
+
+@pytest.mark.alone
+@pytest.mark.docker
+def test_missing_image_is_built_and_reported(judge: Judge, client: docker.DockerClient, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/contest.toml").write_text('name = "cup"\npolicy = "qchess-2013"\n[format]\nname = "round-robin"\n')
+    archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", IMAGES / "starter-qchess-python")
+    build_images(["native", "python", "keeper", "unpacker"])
+    client.images.remove("judge/unpacker:1", force=True)
+    try:
+        done = judge("submit", archive, "cup", code=0)
+    finally:
+        build_images(["unpacker"])
+
+    assert "passed: starter-qchess-python version 1" in done.out
+    assert "judge: building the images unpacker, once" in done.err

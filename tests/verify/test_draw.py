@@ -20,7 +20,7 @@ from judge.tournament.snapshot import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
 from tests.contest.cups import CHANCE
-from tests.contests import PAIR, nothing
+from tests.contests import PAIR, Recipe, nothing
 from tests.publish.cups import Cup, player
 from tests.publish.public import Public
 from tests.verify import independent_reading
@@ -79,15 +79,9 @@ def exchange(document: Any) -> None:
     one["rank"], other["rank"] = other["rank"], one["rank"]
 
 
-def with_seed(folder: Path, seed: int | None) -> Public:
-    with Cup(folder / "cup", PAIR, seed=seed, drawn=nothing) as cup:
-        cup.play()
-        return cup.export(folder)
-
-
 @pytest.mark.parametrize("seed", [5, None])
 def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) -> None:
-    public = with_seed(tmp_path, seed)
+    public = Recipe("seeded", PAIR, options={"seed": seed, "drawn": nothing}).export(tmp_path)
     accepted(public)
     in_document(public, exchange)
 
@@ -99,7 +93,7 @@ def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) ->
 @pytest.mark.parametrize("seed", [5, 0])
 def test_drawn_ranks_follow_from_a_fixed_seed(seed: int, tmp_path: Path) -> None:
     """One of two orders is right, whatever the seed gives."""
-    public = with_seed(tmp_path, seed)
+    public = Recipe("seeded", PAIR, options={"seed": seed, "drawn": nothing}).export(tmp_path)
     found = []
     for how in (lambda document: document.update(seeding="drawn"), exchange):
         in_document(public, how)

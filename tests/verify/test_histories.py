@@ -19,6 +19,7 @@ from judge.publish.export.export import PageOptions
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.web.live.pages import LivePages
+from tests.contests import Recipe
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -99,9 +100,7 @@ def test_histories_are_recomputed_and_their_sources_named(joined: Public, capsys
 
 def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, tmp_path: Path) -> None:
     former = read_contest(this_year.folder.parent / "last-year")
-    with Cup(tmp_path / "a", LAST_YEAR, name="cup-2012") as cup:
-        cup.play()
-        public = cup.export(tmp_path / "published")
+    public = Recipe("last-year", LAST_YEAR, options={"name": "cup-2012"}).export(tmp_path / "published")
     report = verify_export(public.directory, public.public_key)
     plan = '[ratings]\nwith = ["../published/public"]\n'
     with NewAnna(tmp_path / "b", THIS_YEAR, more=plan, name="cup-2013") as cup:

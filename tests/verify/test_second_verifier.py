@@ -20,6 +20,7 @@ import pytest
 from judge.publish.export.export import PageOptions
 from judge.publish.manifest import MANIFEST
 from judge.publish.verify.export import verify_export
+from tests.contests import Recipe
 from tests.examples import evidence
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher
@@ -67,9 +68,7 @@ def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_r
     """The places also, without the disqualified agent."""
     cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "dora")} | {"always": crasher("always", 0)}
     form = 'name = "round-robin"\ncycles = 2\ngames = 2\nranking = ["rating"]'
-    with Cup(tmp_path / "cup", cast, form, "[failures]\nafter = 2\nlimit = 0.4") as cup:
-        cup.play()
-        public = cup.export(tmp_path)
+    public = Recipe("by-rating", cast, form, "[failures]\nafter = 2\nlimit = 0.4").export(tmp_path)
 
     assert [] == independent_reading.problems(public.directory)
     rows = json.loads((public.directory / "data/standings.json").read_bytes())
