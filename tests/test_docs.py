@@ -145,7 +145,6 @@ def test_every_shown_command_exists_with_its_options(page: str) -> None:
 
 
 def test_page_on_new_games_shows_the_actual_package() -> None:
-    """Every piece of code stands in one of its files."""
     package = ROOT / "tests/plugins/connect_four"
     files = [path.read_text() for path in package.rglob("*") if path.suffix in (".py", ".toml")]
     text = (ROOT / "docs/new-game.md").read_text()

@@ -167,7 +167,6 @@ def test_the_answers_of_the_intake_need_no_web_extra() -> None:
 
 
 def test_the_referee_names_no_game_and_no_protocol() -> None:
-    """What carries every game may know none of them."""
     text = (ROOT / "judge/referee/referee.py").read_text().lower()
 
     for word in ("gomoku", "gomocup", "stratego", "chess", "renju", "agi"):

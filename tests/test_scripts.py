@@ -44,7 +44,6 @@ def test_an_engine_on_a_single_processor_is_not_pinned() -> None:
 
 @pytest.mark.parametrize("is_wished", [False, True], ids=["as the judge is placed", "as the operator says"])
 def test_daemon_starts_at_the_given_address(tmp_path: Path, is_wished: bool) -> None:
-    """The daemon is a program of the test's that says where it runs."""
     (tmp_path / "dockerd").write_text(DAEMON)
     (tmp_path / "dockerd").chmod(0o755)
     log = tmp_path / "log"

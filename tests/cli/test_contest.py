@@ -33,7 +33,6 @@ ONE = ("--workers", "1")
 
 @pytest.fixture(scope="module", autouse=True)
 def images(request: pytest.FixtureRequest) -> None:
-    """What the boxes run in, where there is an Engine."""
     if any(item.get_closest_marker("docker") for item in request.session.items):
         build_images(["native", "python", "keeper"])
 
@@ -50,7 +49,6 @@ def lines(ran: Ran) -> list[dict[str, Any]]:
 @pytest.mark.long
 @pytest.mark.docker
 def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
-    """The whole of it, with one agent that stays and one whose games are taken back in the end."""
     made = judge(
         "contest", "init", "cup", "--policy", "gomocup-fastgame", "--agent", "house-instant",
         "--agent", "house-stamp", "--set", "clock.turn_ms=2000",
@@ -227,7 +225,6 @@ def test_stopped_contest_is_reported_and_continues_when_the_organiser_resumes_it
 
 @pytest.mark.docker
 def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp_path: Path) -> None:
-    """The plan is said, the images are asked about, an agent's files are refused; nothing is played meanwhile."""
     cup = write_contest(tmp_path / "cup", ["house-instant", "house-instant"], games=1)
     assert 0 == judge("contest", "run", "cup", "--json").code
     toml = cup / "contest.toml"

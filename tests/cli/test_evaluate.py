@@ -33,7 +33,6 @@ def pool(tmp_path: Path, judge: Judge) -> Path:
 
 
 def records(pool: Path) -> dict[str, int]:
-    """The records and when each was written."""
     return {path.name: path.stat().st_mtime_ns for path in (pool / "records").glob("*.json")}
 
 
@@ -64,7 +63,6 @@ def test_an_evaluation_survives_a_kill_and_ends_in_a_verdict_that_verify_checks(
 
 
 def _forge(judge: Judge, pool: Path, file: Path) -> None:
-    """What is changed is found: a verdict, a record, a pool."""
     signed = file.read_text()
     file.write_text(signed.replace("stronger than its parent, 80 %", "stronger than its parent, 99 %"))
     assert "the signature is invalid" in judge("verify", str(file)).out

@@ -46,7 +46,6 @@ everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest
 
 @pytest.fixture
 def counts(tmp_path: Path, request: pytest.FixtureRequest) -> str:
-    """An agent that counts its games."""
     if "docker" in request.node.nodeid or request.node.get_closest_marker("docker"):
         build_images(["keeper", "python"])
     return write(tmp_path, pause=0)
@@ -209,7 +208,6 @@ def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> Non
 @pytest.mark.long
 @pytest.mark.docker
 def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Path) -> None:
-    """By the file's word, and by export and import."""
     build_images(["native", "python", "keeper"])
     write_cup(tmp_path / "one")
 

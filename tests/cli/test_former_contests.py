@@ -56,7 +56,6 @@ def test_a_chain_of_seasons_joins_what_can_be_compared(judge: Judge, tmp_path: P
 
 
 def test_an_edited_file_does_not_change_the_comparison(tmp_path: Path, last: Path) -> None:
-    """What was locked in decides."""
     more = 'change = ["clock.turn_ms=300"]\n[ratings]\nwith = ["../last"]'
     with Cup(tmp_path / "new", CAST, name="new", more=more, drawn=nothing) as cup:
         cup.play()

@@ -180,7 +180,6 @@ def test_the_house_agent_in_java_plays(judge: Judge) -> None:
 
 
 def test_heap_of_a_jar_keeps_below_its_cap_and_an_author_s_option_goes_first(judge: Judge, tmp_path: Path) -> None:
-    """Of classes that say how large their heap may become."""
     build_images(["java"])
     (tmp_path / "Main.java").write_text(BRAIN)
     folder = tmp_path / "brain"

@@ -41,7 +41,6 @@ ONLY_EVIDENCE = ("exits", "eats-memory")
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[evidence] * (name in ONLY_EVIDENCE)) for name in BAD])
 def test_agent_errors_are_agent_faults(judge: Judge, tmp_path: Path, name: str) -> None:
-    """The other wins, the evidence is in the record, and the record verifies."""
     trick, verdict, words = BAD[name]
     bad = write_brain(tmp_path, name, trick)
     turn = ("--set", f"clock.turn_ms={1000 if verdict == 'turn-time' else 60000}")
@@ -152,7 +151,6 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
 def test_the_ucc_contests_play_in_the_same_boxes(
     judge: Judge, tmp_path: Path, game: str, policy: str, words: bytes
 ) -> None:
-    """Three protocols, one referee: played, verified, and logged as the originals log."""
     agents = (f"house-{game}", f"house-{game}-instant")
     patient = ("--set", "clock.turn_ms=20000", *NOT_STARVED)
     played = judge("match", *agents, "--policy", policy, "--json", *patient).games[0]

@@ -30,7 +30,6 @@ KINDS: Mapping[str, tuple[str, ...]] = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a contest that is over."""
     found = tmp_path_factory.mktemp("output")
     write_contest(found / "cup", ["house-instant", "house-instant"], change=["clock.turn_ms=2000"])
     with running(found, "cup") as process:

@@ -69,7 +69,6 @@ def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("typed", ["", *of_evidence("h8\n"), "h8"])
 def test_leaving_early_leaves_no_record(tmp_path: Path, typed: str) -> None:
-    """The end of what is typed is the person's leaving; the game counts for nobody."""
     ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE, code=130)
 
     assert "you left the game; it has no result" in ran.err
@@ -154,7 +153,6 @@ def test_contests_and_checks_refuse_a_person(judge: Judge, tmp_path: Path) -> No
 
 
 def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
-    """Five stones: by name, by numbers, by the cursor; the last position stays, the terminal is in order."""
     terminal = begin_match(tmp_path, "me", "house-instant", *FREESTYLE)
 
     first = terminal.until(lambda text: "you: place a black stone" in text)

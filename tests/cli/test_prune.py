@@ -84,7 +84,6 @@ def write_policy(folder: Path, tag: str) -> Path:
 
 
 def write_agent(folder: Path) -> Path:
-    """A house agent that wants to run in the policy's own runtime."""
     path = shutil.copytree(BUILD_DIRECTORY / "house-instant", folder / "agent")
     manifest = path / "agent.toml"
     manifest.write_text(manifest.read_text().replace('"native"', '"mine"'))

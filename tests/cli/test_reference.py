@@ -45,7 +45,6 @@ def test_every_verdict_is_explained_once() -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.when)
 def test_a_row_holds_for_its_own_example(row: BlameRow) -> None:
-    """What stands in the documentation is a case that the row decides."""
     assert row.holds(row.example, 0.1)
     assert row.because(row.example)
 

@@ -49,7 +49,6 @@ def test_an_attack_that_there_is_not_is_a_mistake(judge: Judge, name: str) -> No
 @pytest.mark.docker
 @pytest.mark.usefixtures("nothing_left")
 def test_nothing_is_left_when_a_person_ends_it(tmp_path: Path, client: docker.DockerClient) -> None:
-    """Ctrl-C in the middle of an attack."""
     with begin(tmp_path, "selftest", "--only", "A1") as process:
         box_of(client, process)
         process.send_signal(signal.SIGINT)

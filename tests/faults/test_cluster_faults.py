@@ -145,7 +145,6 @@ class Storm:
                 os.kill(process, number)
 
     def start_scheduler(self) -> None:
-        """Listen at all cables; this process reaches it as it likes."""
         self._machines.environment.pop("TEST_CLOCK_STEP", None)
         self._machines.start_scheduler()
 

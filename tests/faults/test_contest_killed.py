@@ -126,7 +126,6 @@ class Lives:
         return list(found.values())
 
     def close(self) -> None:
-        """Beget no more; what is left is killed."""
         assert self._mother.stdin
         assert self._mother.stdout
         self._mother.stdin.close()

@@ -13,7 +13,6 @@ from tests.formats import recorded
 
 
 def packed(entries: list[Entry]) -> bytes:
-    """As the judge of the game packs them."""
     parts: list[bytes] = []
     transcript = Transcript(parts.append)
     for entry in entries:
@@ -81,7 +80,6 @@ def test_one_game_has_no_score_and_none_has_no_screen() -> None:
 
 
 def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
-    """Whoever looks on is not the one to judge it."""
     file = recorded.gomoku()
     entries = unseal(file.transcript)
     views = GameViews(Follower, os.getpid())

@@ -38,7 +38,6 @@ def assert_golden(name: str, text: str) -> None:
 
 
 def rendered(screen: Screen, width: int = 80, height: int = 24, file: StringIO | None = None, **options: Any) -> str:
-    """What a terminal of that size shows."""
     console = Console(record=True, width=width, height=height, file=file or StringIO(), legacy_windows=False, **options)
     console.print(screen, end="")
     return console.export_text()
@@ -105,7 +104,6 @@ COLOURED: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor"}
 
 
 def test_colour_changes_no_letter() -> None:
-    """What is said with colour is said without it too."""
     assert rendered(live()) == rendered(live(), **COLOURED)
 
 

@@ -131,11 +131,9 @@ class Forger:
         return rows
 
     def game(self, test: Callable[[Row], object] = lambda _: True) -> Row:
-        """One of the games that count."""
         return self.chance.choice([row for row in self.rows("games") if row["state"] == GameState.DONE and test(row)])
 
     def files(self, *patterns: str) -> list[Path]:
-        """Files of the export, in the order of their names."""
         found = {path for pattern in patterns or ("**/*",) for path in self.directory.glob(pattern)}
         return sorted(path for path in found if path.is_file())
 
@@ -184,7 +182,6 @@ class Forger:
         (self.directory / path).write_bytes(self.play(record.spec, record.attempt, winner).to_json())
 
     def sign(self) -> None:
-        """List the files as they are now, and sign the list."""
         sign_again(self.public)
 
     # --- and how he makes it fit -------------------------------------------------------------------------------------
@@ -206,7 +203,6 @@ class Forger:
         write_log(self.public, self.lines)
 
     def _fit_draw(self) -> None:
-        """The commitment, the terms and the root that the draw follows from."""
         text = (self.directory / DOCUMENT).read_text()
         document, leaves = json.loads(text), self.drawn
         terms = terms_digest(text)
@@ -268,7 +264,6 @@ class Forger:
     def begin_again(
         self, cast: Cast | None = None, between: Callable[[Store], object] = nothing, secret: str = SECRET
     ) -> None:
-        """Play the whole contest another time, and publish that."""
         folder = self.folder / "again"
         folder.mkdir()
         self.public = hold(folder, self.public.key, self.form, cast, between, secret)
@@ -279,7 +274,6 @@ class Forger:
         shutil.rmtree(self.directory / "log")
 
     def reveal(self, secret: str) -> None:
-        """Another secret, and the commitment to it."""
         commitment = hashlib.sha256(bytes.fromhex(secret)).hexdigest()
         change(self.directory / CHANCE, lambda each: each.update(secret=secret, commitment=commitment))
         self.in_document(lambda each: each.update(commitment=commitment))

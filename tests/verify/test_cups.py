@@ -149,7 +149,6 @@ class CupForger:
         self.in_league("cup", lambda each: each.update(self.names(league)))
 
     def names(self, league: Path) -> dict[str, str]:
-        """The values in cup.json that name an export."""
         verified = verify_cup(self.directory, self.public.public_key).leagues.get(league.name)
         return {} if verified is None else {"manifest": verified.manifest.digest}
 

@@ -74,7 +74,6 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
 
 
 def exchange(document: Any) -> None:
-    """The ranks of the two agents."""
     one, other = document["entries"]
     one["rank"], other["rank"] = other["rank"], one["rank"]
 
@@ -103,7 +102,6 @@ def test_drawn_ranks_follow_from_a_fixed_seed(seed: int, tmp_path: Path) -> None
 
 
 def test_a_round_follows_from_results_that_were_withdrawn_after_its_draw(tmp_path: Path) -> None:
-    """Draws follow from the results that the log has before them."""
     cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred")}
     with Cup(tmp_path / "cup", cast, 'name = "swiss"\nrounds = 4\ngames = 1', drawn=nothing) as cup:
         cup.play(4)

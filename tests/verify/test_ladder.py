@@ -30,7 +30,6 @@ FAILURES = JOINING.more
 
 
 def season(folder: Path, *, is_eventful: bool = False) -> Public:
-    """A ladder from its beginning to its export."""
     with steady_clock(), Cup(folder / "cup", STRONG_TO_WEAK, form=LADDER, more=FAILURES, drawn=nothing) as cup:
         if is_eventful:
             happens(cup)
@@ -177,7 +176,6 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
 
 
 def versions(folder: Path, more: str = "") -> Cup:
-    """A ladder in which zoe has joined, and a new version of zoe passed."""
     return replace(VERSIONS, form=LADDER + more).contest(folder)
 
 

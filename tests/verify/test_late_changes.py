@@ -201,7 +201,6 @@ def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp
 
 
 def test_another_process_pairs_the_late_agent(tmp_path: Path) -> None:
-    """The process that plays learns of the order when it draws the next round."""
     with begun(tmp_path) as contest:
         join(Contest(contest.store, contest.planned))
         contest.play(5)

@@ -18,7 +18,6 @@ def forge(public: Public, number: int) -> None:
 
 
 def sampled(public: Public, capsys: pytest.CaptureFixture[str], seed: str = "") -> str:
-    """What the command prints."""
     with pytest.raises(SystemExit, match=str(SAMPLE_EXIT_CODE)):
         verify(public.directory, public.public_key, sample=4, sample_seed=seed)
     return capsys.readouterr().out

@@ -65,7 +65,6 @@ def test_command_prints_what_the_process_for_many_directories_prints(exported: P
 
 
 def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:
-    """The places also, without the disqualified agent."""
     cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "dora")} | {"always": crasher("always", 0)}
     form = 'name = "round-robin"\ncycles = 2\ngames = 2\nranking = ["rating"]'
     public = Recipe("by-rating", cast, form, "[failures]\nafter = 2\nlimit = 0.4").export(tmp_path)
