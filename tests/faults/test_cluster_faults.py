@@ -110,10 +110,10 @@ class Storm:
                 return now + chance.uniform(0, 2), lambda: self.join(victim)
             case "frozen":
                 frozen = self._freeze(victim)
-                return long, lambda: self._thaw(frozen)
+                return long, lambda: self._signal(frozen, signal.SIGCONT)
             case "slow":
                 frozen = self._freeze(victim)
-                return now + 0.3, lambda: self._thaw(frozen)
+                return now + 0.3, lambda: self._signal(frozen, signal.SIGCONT)
             case "cut off":
                 self._cables[victim].pull()
                 return long, self._cables[victim].plug
@@ -135,9 +135,6 @@ class Storm:
         found = [worker, *(children(worker) if self._chance.random() < 0.5 else ())]
         self._signal(found, signal.SIGSTOP)
         return found
-
-    def _thaw(self, frozen: list[int]) -> None:
-        self._signal(frozen, signal.SIGCONT)
 
     def _signal(self, processes: list[int], number: signal.Signals) -> None:
         for process in processes:

@@ -124,8 +124,6 @@ class Forger:
         self.directory = self.public.directory
         self.lines = lines_of(self.directory)
 
-    # --- what is there -----------------------------------------------------------------------------------------------
-
     def rows(self, table: str) -> list[Row]:
         rows: list[Row] = json.loads((self.directory / f"data/{table}.json").read_bytes())
         return rows
@@ -141,8 +139,6 @@ class Forger:
     def drawn(self) -> int:
         """How many lines the log has when the entries are frozen."""
         return [type(line.change) for line in self.lines].index(LockedIn) + 1
-
-    # --- what he does ------------------------------------------------------------------------------------------------
 
     def in_table(self, name: str, how: Callable[[Any], object]) -> None:
         change(self.directory / f"data/{name}.json", how)
@@ -183,8 +179,6 @@ class Forger:
 
     def sign(self) -> None:
         sign_again(self.public)
-
-    # --- and how he makes it fit -------------------------------------------------------------------------------------
 
     def fit(self) -> None:
         """Make all that is computed fit contest.json, the records, the schedule and the lines, and sign it."""
@@ -258,8 +252,6 @@ class Forger:
 
     def _digest(self, name: str) -> str:
         return hashlib.sha256((self.directory / name).read_bytes()).hexdigest()
-
-    # --- or begins again ---------------------------------------------------------------------------------------------
 
     def begin_again(
         self, cast: Cast | None = None, between: Callable[[Store], object] = nothing, secret: str = SECRET
