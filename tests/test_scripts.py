@@ -10,7 +10,8 @@ import pytest
 
 from judge.host.distribution import commands_for
 from judge.sandbox.machine.cores import available, parse_processors, place_slots, whole_cores
-from tests.changed import OF_ALL, tests_of
+from tests import changed
+from tests.changed import OF_ALL
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 LIB = SCRIPTS / "lib.sh"
@@ -147,4 +148,4 @@ def test_scripts_print_the_commands_of_this_distribution() -> None:
     ],
 )
 def test_changed_file_has_the_tests_of_its_package_and_importers(file: str, expected: set[str]) -> None:
-    assert sorted(expected) == tests_of([file])
+    assert sorted(expected) == changed.tests_of([file])
