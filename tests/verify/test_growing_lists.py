@@ -88,20 +88,12 @@ def is_in_proportion(public: Public, folder: Path, change: Callable[[Path, int],
     return is_bounded, f"{lines} to {more_lines} lines, {memory} to {more_memory} bytes"
 
 
-@pytest.fixture(scope="module")
-def places(logged: Public) -> list[tuple[str, Path_]]:
+def test_every_list_of_an_export_costs_no_more_than_in_proportion(logged: Public, tmp_path: Path) -> None:
     """Lists of contest.json and of the tables; in the full lane one of each file."""
     names = ["contest.json", *(f"data/{file.name}" for file in sorted((logged.directory / "data").glob("*.json")))]
     found = [(name, path) for name in names for path in lists(json.loads((logged.directory / name).read_bytes()))]
-    return found if EVIDENCE else [*dict(found).items()]
-
-
-def test_every_list_of_an_export_costs_no_more_than_in_proportion(
-    places: list[tuple[str, Path_]], logged: Public, tmp_path: Path
-) -> None:
-    assert {"contest.json", "data/games.json", "data/journal.json", "data/standings.json"} <= {
-        name for name, _ in places
-    }
+    places = found if EVIDENCE else [*dict(found).items()]
+    assert {"contest.json", "data/games.json", "data/journal.json", "data/standings.json"} <= dict(places).keys()
     wrong = {}
     for number, (name, path) in enumerate(places):
         is_bounded, words = is_in_proportion(logged, tmp_path / str(number), partial(grow, name, path))
