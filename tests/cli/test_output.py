@@ -56,13 +56,9 @@ def test_a_command_whose_output_is_lost_ends_with_one_sentence(folder: Path, kin
 
 def end_of(command: str, folder: Path, output: IO[bytes]) -> tuple[int, str]:
     """The exit code of a command, and what it says on standard error."""
+    words, nothing = [*JUDGE, *command.split()], subprocess.DEVNULL
     with ForkedProcess[str](
-        [*JUDGE, *command.split()],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=subprocess.PIPE,
-        text=True,
+        words, cwd=folder, stdin=nothing, stdout=output, stderr=subprocess.PIPE, text=True
     ) as process:
         _, said = process.communicate(timeout=PATIENCE_S)
     return process.returncode, said
