@@ -82,14 +82,8 @@ def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> N
         "GITHUB_STEP_SUMMARY": str(summary),
     }
 
-    done = subprocess.run(
-        [str(EXAMPLES / "github-action/evaluate")],
-        cwd=engine,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = [str(EXAMPLES / "github-action/evaluate")]
+    done = subprocess.run(words, cwd=engine, env=environment, capture_output=True, text=True, check=False)
 
     assert 0 == done.returncode, done.stderr
     assert summary.read_text().startswith("### stronger than its parent, 70 %\n")

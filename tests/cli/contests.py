@@ -30,12 +30,8 @@ games = {games}
 """
 
 PATIENT = (
-    *TINY,
-    "clock.turn_ms=60000",
-    "clock.match_ms=0",
-    "clock.starved_share=1",
-    "folders.temporary=false",
-    "folders.persistent=false",
+    *(*TINY, "clock.turn_ms=60000", "clock.match_ms=0", "clock.starved_share=1"),
+    *("folders.temporary=false", "folders.persistent=false"),
 )
 
 SLOW = "if len(taken) < 2: time.sleep({pause})"

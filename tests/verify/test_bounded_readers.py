@@ -102,10 +102,7 @@ def test_hostile_input_is_read_within_bounds(reader: str) -> None:
 
 FILES = {
     "record": "records/00001.json",
-    "games": "data/games.json",
-    "journal": "data/journal.json",
-    "pairings": "data/pairings.json",
-    "attempts": "data/attempts.json",
+    **{name: f"data/{name}.json" for name in ("games", "journal", "pairings", "attempts")},
     "manifest": "manifest.json",
     "contest": "contest.json",
     "chance": "chance.json",
