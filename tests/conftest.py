@@ -212,8 +212,7 @@ ROOM_BYTES = 6 << 30
 def _place_in_memory() -> str | None:
     """A directory for the files of tests, which wait much for disks. None without room for them, or for programs."""
     found = os.statvfs(MEMORY)
-    has_room = found.f_bavail * found.f_frsize > ROOM_BYTES
-    return MEMORY if has_room and not found.f_flag & os.ST_NOEXEC else None
+    return MEMORY if found.f_bavail * found.f_frsize > ROOM_BYTES and not found.f_flag & os.ST_NOEXEC else None
 
 
 def _have_temporary_files_of_our_own() -> None:

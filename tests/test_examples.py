@@ -98,5 +98,4 @@ def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> N
 def test_scripts_of_the_action_have_no_finding_of_shellcheck() -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")
-    script = EXAMPLES / "github-action/evaluate"
-    subprocess.run(["shellcheck", str(script)], check=True)
+    subprocess.run(["shellcheck", str(EXAMPLES / "github-action/evaluate")], check=True)

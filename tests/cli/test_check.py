@@ -43,9 +43,7 @@ def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path)
     ],
 )
 def test_unknown_agent_and_starter_are_the_users_mistake(judge: Judge, name: str, words: str) -> None:
-    checked = judge("check", name, code=2)
-
-    assert words in " ".join(checked.err.split())
+    assert words in " ".join(judge("check", name, code=2).err.split())
 
 
 def test_each_finding_is_printed_when_it_is_made(tmp_path: Path) -> None:

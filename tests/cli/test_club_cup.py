@@ -101,8 +101,7 @@ def accepted(service: Service) -> list[JournalLine]:
 
 
 def links(folder: Path) -> dict[str, str]:
-    found = re.findall(r"(.+): (http\S+)", (folder / "links.txt").read_text())
-    return dict(found)
+    return dict(re.findall(r"(.+): (http\S+)", (folder / "links.txt").read_text()))
 
 
 def authorization(service: Service, author: str) -> dict[str, str]:

@@ -99,8 +99,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     out = judge("contest", "disqualify", "house-stamp", "cup", "--why", "it stamps")
     assert (0, "house-stamp is disqualified; 0 games of cup are cancelled\n") == (out.code, out.out)
     assert 2 == judge("contest", "disqualify", "nobody", "cup", "--why", "x").code
-    final = judge("contest", "standings", "cup")
-    assert "disqualified: house-stamp: it stamps" in final.out
+    assert "disqualified: house-stamp: it stamps" in judge("contest", "standings", "cup").out
     assert 2 == judge("contest", "withdraw", "house-stamp", "cup", "--why", "x").code
     assert 0 == judge("verify", *map(str, _records(tmp_path / "cup"))).code
 

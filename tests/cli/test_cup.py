@@ -84,8 +84,7 @@ def images() -> None:
 
 
 def document(judge: Judge, *words: str) -> dict[str, Any]:
-    ran = judge("contest", *words, "--json", code=0)
-    found: dict[str, Any] = json.loads(ran.out)
+    found: dict[str, Any] = json.loads(judge("contest", *words, "--json", code=0).out)
     return found
 
 
@@ -132,8 +131,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
         mine = [*leagues, *(pid for league in leagues for pid in workers(league))]
         process.kill()
         process.wait()
-    before = done(judge)
-    assert 0 < sum(before.values()) < sum(GAMES.values())
+    assert 0 < sum(done(judge).values()) < sum(GAMES.values())
     while any(started_ticks(pid) is not None for pid in mine):
         assert time.monotonic() < deadline
 
@@ -249,8 +247,7 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
 @evidence
 def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path) -> None:
     stamp = '  { path = "house-stamp", leagues = ["second"] },\n'
-    text = TWO_LEAGUES.replace("promoted = 1", "promoted = 2").replace(stamp, "")
-    write_cup(tmp_path, text)
+    write_cup(tmp_path, TWO_LEAGUES.replace("promoted = 1", "promoted = 2").replace(stamp, ""))
     archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", ROOT / "images/starter-gomocup-python")
     judge("submit", archive, "cup", "--league", "second", "--name", "newcomer", "--author", "ada", code=0)
 

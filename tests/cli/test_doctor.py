@@ -44,8 +44,7 @@ def lights_of(lines: Sequence[str]) -> list[str]:
 
 def test_a_script_gets_a_document_and_a_code(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent.sock")
-    ran = judge("doctor", "--json", code=1)
-    document = json.loads(ran.out)
+    document = json.loads(judge("doctor", "--json", code=1).out)
     assert document["worst"] == "red"
     assert document["findings"][0]["check"] == "engine"
     assert set(document["findings"][0]) == {"check", "light", "says", "fix"}

@@ -108,8 +108,7 @@ def test_sources_are_built_and_the_result_plays(judge: Judge, tmp_path: Path, fo
     with owned_directory() as room:
         done = build_tree(tree, build, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
         assert "" == done.failure, done.log
-        agent = read_manifest(room / "built" / "agent.toml")
-        match(judge, room / "built", agent.runtime)
+        match(judge, room / "built", read_manifest(room / "built" / "agent.toml").runtime)
 
 
 def test_dotnet_program_with_a_windows_library_gets_a_hint(judge: Judge, tmp_path: Path) -> None:

@@ -98,9 +98,7 @@ def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> Non
     for view in _views(terminal.pid):
         os.kill(view, signal.SIGKILL)
     go.touch()
-    end = terminal.to_the_end(0)
-
-    assert "record records" in end
+    assert "record records" in terminal.to_the_end(0)
 
 
 @pytest.mark.docker

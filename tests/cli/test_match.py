@@ -190,9 +190,7 @@ def test_a_time_control_decides_a_game(judge: Judge, tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(0.1)")
     strict = (*FAST, "--box", "process", "--set", "clock.tolerance_ms=0")
 
-    ran = judge("match", slow, "house-instant", *strict, "--clock", "0.3+0.05,60", code=0)
-
-    game = ran.games[0]
+    game = judge("match", slow, "house-instant", *strict, "--clock", "0.3+0.05,60", code=0).games[0]
     assert ("match-time", 1) == (game["verdict"], game["winner"])
     assert 0 == judge("verify", game["record"]).code
     shown = judge("show", game["record"], "--evidence").out
@@ -272,8 +270,7 @@ CLOCKS = (
 )
 def test_a_game_of_each_dialect_ends_by_its_rules_and_verifies(judge: Judge, game: str) -> None:
     black, white, policy = game.split()
-    ran = judge("match", black, white, "--policy", policy, "--json", *CLOCKS, code=0)
-    (played,) = ran.games
+    (played,) = judge("match", black, white, "--policy", policy, "--json", *CLOCKS, code=0).games
     assert played["verdict"] in {"win", "draw"}, played
     assert [None, None] == [seat["fault"] for seat in played["seats"]]
     assert 0 == judge("verify", played["record"]).code

@@ -21,8 +21,7 @@ def test_policy_is_copied_with_its_variants(judge: Judge, tmp_path: Path) -> Non
         (("gomocup-standard", "other"), "ends in .toml"),
         (("gomocup-standard", "no/where.toml"), "No such file"),
     ):
-        refused = judge("policies", name, "--copy", file, code=2)
-        assert why in refused.err
+        assert why in judge("policies", name, "--copy", file, code=2).err
 
 
 def test_tokens_of_many_authors_are_one_table(judge: Judge, tmp_path: Path) -> None:

@@ -102,9 +102,7 @@ TYPED = {
 def test_a_person_is_asked_again_until_the_answer_fits(tmp_path: Path, name: str) -> None:
     policy, agents, typed, asked, answer = TYPED[name]
 
-    ran = play(tmp_path, f"{typed}\nresign\n", *agents.split(), "--policy", policy, *PATIENT)
-
-    assert asked in ran.out
+    assert asked in play(tmp_path, f"{typed}\nresign\n", *agents.split(), "--policy", policy, *PATIENT).out
     record = the_record(tmp_path).record
     assert record.verdict in ("resigned", "win")
     me = agents.split().index("me")
@@ -155,8 +153,7 @@ def test_contests_and_checks_refuse_a_person(judge: Judge, tmp_path: Path) -> No
 def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
     terminal = begin_match(tmp_path, "me", "house-instant", *FREESTYLE)
 
-    first = terminal.until(lambda text: "you: place a black stone" in text)
-    assert "▶  ●  black me" in first
+    assert "▶  ●  black me" in terminal.until(lambda text: "you: place a black stone" in text)
     terminal.type("?")
     terminal.until(lambda text: "a square: h8 or 7,7" in text)
     terminal.type("?k9\r")
@@ -173,9 +170,7 @@ def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
     terminal.type("\x1bOB\r")
     terminal.until(lambda text: "12 · · · · · · · · · ·<●>" in text and "you: place" in text)
     terminal.type("\x1b[B\r")
-    end = terminal.to_the_end(0)
-
-    assert "me wins (win): 5 in a row, k9 to k13" in end
+    assert "me wins (win): 5 in a row, k9 to k13" in terminal.to_the_end(0)
     assert is_in_order(terminal)
     the_record(tmp_path)
 
@@ -194,9 +189,7 @@ def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
     terminal.type("\x1b[B\r")
     terminal.until(lambda text: "RED 9 3 DOWN OK" in text and "turn 2: move" in text)
     terminal.type("resign\r")
-    end = terminal.to_the_end(0)
-
-    assert "surrendered" in end
+    assert "surrendered" in terminal.to_the_end(0)
     rows = [ply.said for ply in the_record(tmp_path).record.plies if ply.seat == 1][:4]
     written = terminal.written.decode("utf-8", "replace")
     assert all(row not in written for row in rows)
@@ -239,8 +232,6 @@ def test_a_person_leaves_the_game_and_the_terminal_in_order(tmp_path: Path, key:
     terminal.until(lambda text: "you: place a black stone" in text)
 
     terminal.type(key)
-    end = terminal.to_the_end(130)
-
-    assert "you left the game; it has no result" in end
+    assert "you left the game; it has no result" in terminal.to_the_end(130)
     assert is_in_order(terminal)
     assert [] == list((tmp_path / "records").iterdir())

@@ -41,9 +41,7 @@ def test_a_defence_that_does_not_hold_is_named_and_exits_1(judge: Judge) -> None
 
 @pytest.mark.parametrize("name", ["Z9", "S1"])
 def test_an_attack_that_there_is_not_is_a_mistake(judge: Judge, name: str) -> None:
-    ran = judge("selftest", "--only", f"A1,{name}", code=2)
-
-    assert f"there is no attack '{name}'" in ran.err
+    assert f"there is no attack '{name}'" in judge("selftest", "--only", f"A1,{name}", code=2).err
 
 
 @pytest.mark.docker

@@ -95,9 +95,7 @@ def test_a_changed_record_does_not_verify_and_is_shown_as_far_as_it_goes(judge: 
     document["record"]["spec"]["policy"]["clock"]["turn_ms"] = 4000
     Path(game).write_text(json.dumps(document))
 
-    ran = judge("show", game, code=0)
-
-    assert "shown only up to an error: the record departs from the rules" in ran.err
+    assert "shown only up to an error: the record departs from the rules" in judge("show", game, code=0).err
     assert 1 == judge("verify", game).code
 
 
@@ -160,9 +158,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_folder_is_listed_in_a_pipe(judge: Judge, folder: Path) -> None:
-    ran = judge("show", str(folder), code=0)
-
-    lines = ran.out.splitlines()
+    lines = judge("show", str(folder), code=0).out.splitlines()
     assert "anna - bert" in lines[0]
     assert lines[0].endswith("9 moves  anna wins: 5 in a row, a1 to e1  game.json")
     assert lines[1].endswith("second.json")

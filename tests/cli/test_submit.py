@@ -40,8 +40,7 @@ def run(cup: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.setattr(module, "processor", lambda _: process)
 
     def typed(*words: str) -> Result:
-        line = [*words, str(cup)]
-        return CliRunner().invoke(app, line, catch_exceptions=False, env={"COLUMNS": "200"})
+        return CliRunner().invoke(app, [*words, str(cup)], catch_exceptions=False, env={"COLUMNS": "200"})
 
     return typed
 
@@ -100,10 +99,8 @@ def test_a_host_that_fails_costs_the_author_nothing(run: Run, upload: Callable[[
     assert 1 == done.exit_code
     assert done.stdout.splitlines()[-1].startswith("failed: ")
     assert "judge submissions retry 1" in done.stderr
-    again = run("submissions", "retry", "1", "--why", "the Engine is back")
-    assert 1 == again.exit_code
-    shown = run("submissions", "show", "1").stdout
-    assert "the Engine is back" in shown
+    assert 1 == run("submissions", "retry", "1", "--why", "the Engine is back").exit_code
+    assert "the Engine is back" in run("submissions", "show", "1").stdout
 
 
 def test_a_script_gets_one_document(run: Run, upload: Callable[[str], str]) -> None:
@@ -231,9 +228,7 @@ TAKES_PART = "it takes part; you may replace it until the contest begins; its pa
 )
 def test_passed_upload_is_told_whether_it_plays(has_begun: bool, joins_later: bool, words: str) -> None:
     fields: dict[str, Any] = {"has_begun": has_begun, "joins_later": joins_later}
-    contest = ContestInfo.model_construct(None, **fields)
-
-    assert words == next_words(contest, "/1")
+    assert words == next_words(ContestInfo.model_construct(None, **fields), "/1")
 
 
 @pytest.mark.alone

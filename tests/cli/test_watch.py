@@ -45,8 +45,7 @@ def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup:
         for _ in range(10):
             next(told)
         live = now(followed)
-        shown = overview(live, 0)
-        assert "1 running, 1 to come" in written(shown)
+        assert "1 running, 1 to come" in written(overview(live, 0))
         plies = len(live.games[1].moves)
         assert 0 < plies < len(file.record.plies)
         view, kept = live.games[1].view(), steps_of(file).steps[plies].view
@@ -82,8 +81,7 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
     assert lines[-1].startswith("table: 1. ")
     for number, file in enumerate(files, 1):
         of_game = [line.partition(": ")[2] for line in lines if line.startswith(f"game {number}: ")]
-        names = " - ".join(seat.name for seat in file.record.seats)
-        assert names == of_game[0]
+        assert " - ".join(seat.name for seat in file.record.seats) == of_game[0]
         moves = [line for line in of_game if line.endswith(" ms")]
         first = file.record.spec.opening_moves + 1
         stones = range(first, first + len(file.record.plies))

@@ -110,14 +110,11 @@ def compile_house_agent(folder: Path, width: int, *options: str) -> None:
 def test_the_house_agent_plays_as_a_program_for_windows(judge: Judge, wine: None, tmp_path: Path, width: int) -> None:
     compile_house_agent(tmp_path, width)
 
-    played = judge("match", "pbrain-strong.exe", *PLAY)
-
-    [game] = played.games
+    [game] = judge("match", "pbrain-strong.exe", *PLAY).games
     assert (game["verdict"], game["winner"]) == ("win", 0)
     record = tmp_path / game["record"]
     assert "INFO folder Z:\\\\persistent\\r\\n" in record.read_text()
-    seat = read_record(record).record.seats[0]
-    assert seat.about["name"] == "house-strong"
+    assert read_record(record).record.seats[0].about["name"] == "house-strong"
     assert judge("verify", game["record"]).code == 0
 
 
@@ -137,8 +134,6 @@ def test_failing_program_loses_by_its_failure(judge: Judge, wine: None, tmp_path
     compile_windows([HERE / "faulty.c"], brain / "faulty.exe", 64)
     (brain / "agent.toml").write_text(f'name = "faulty"\nruntime = "wine"\ncommand = ["faulty.exe", "{how}"]\n')
 
-    played = judge("match", "brain", *PLAY, "--set", "limits.memory_bytes=67108864")
-
-    [game] = played.games
+    [game] = judge("match", "brain", *PLAY, "--set", "limits.memory_bytes=67108864").games
     assert (game["verdict"], game["winner"]) == (verdict, 1)
     assert ("code 5" in game["reason"]) == (how == "null")

@@ -203,7 +203,6 @@ def test_no_fault_loses_a_game_or_counts_one_twice(
         assert (result.id, result.attempt) == (record.id, record.attempt)
     accepted = Counter(line.game for line in cup.store.journal("cup") if line.event == AttemptState.ACCEPTED)
     assert Counter({result.id: 1 for result in results}) == accepted
-    kept = {digest for _, digest in cup.store.stored_files("cup")}
-    assert {result.record for result in results} <= kept
+    assert {result.record for result in results} <= {digest for _, digest in cup.store.stored_files("cup")}
     cup.store.close()
     gc.collect()  # what dask has left is closed here, and not in another test

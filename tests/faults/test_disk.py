@@ -61,8 +61,7 @@ def test_a_store_records_nothing_that_it_cannot_keep(tiny_disk: Path) -> None:
     left = [path for path in (tiny_disk / "files").rglob("*") if path.is_file()]
     assert [files.path(kept)] == left
     taken.unlink()
-    digest = files.put(b"x" * 20_000)
-    assert b"x" * 20_000 == files.get(digest)
+    assert b"x" * 20_000 == files.get(files.put(b"x" * 20_000))
 
 
 def test_old_state_stays_when_the_new_one_does_not_fit(tiny_disk: Path) -> None:

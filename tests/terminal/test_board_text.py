@@ -47,15 +47,12 @@ def test_an_offer_is_a_question_mark() -> None:
 @pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.quantum])
 def test_a_board_is_as_wide_as_promised_and_can_be_ascii(family: Callable[[], RecordFile]) -> None:
     view = steps_of(family()).steps[-1].view
-    widths = {cell_len(line.plain) for line in board_lines(view, 200, 100)[1:]}
-
-    assert {board_width(view)} == widths
+    assert {board_width(view)} == {cell_len(line.plain) for line in board_lines(view, 200, 100)[1:]}
     assert text(view, ascii_only=True).isascii()
 
 
 def test_of_a_board_that_does_not_fit_the_part_around_the_last_move_is_seen() -> None:
-    stones = [(50, 40, 0)]
-    view = draw_stones(60, 60, stones).since(draw_stones(60, 60, []))
+    view = draw_stones(60, 60, [(50, 40, 0)]).since(draw_stones(60, 60, []))
 
     lines = board_lines(view, 43, 21)
 

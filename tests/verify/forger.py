@@ -58,8 +58,7 @@ class Form:
 
     @property
     def recipe(self) -> Recipe:
-        options = {"drawn": nothing}
-        return Recipe("forged", self.cast, self.plan, self.more, happens, options=options)
+        return Recipe("forged", self.cast, self.plan, self.more, happens, options={"drawn": nothing})
 
 
 FORMS = {

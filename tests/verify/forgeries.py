@@ -563,8 +563,7 @@ def play_second(forger: Forger, row: Row) -> str:
     game = next(each for each in contest.games if each.number == row["number"])
     record = read_record(forger.directory / row["record"]).record
     spec = record.spec.model_copy(update={"seed": contest.tournament.seed_of(game, 2)})
-    loser = 1 - (record.winner or 0)
-    (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, loser).to_json())
+    (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, 1 - (record.winner or 0)).to_json())
     forger.in_table("games", lambda rows: [r.update(attempt=2) for r in rows if r["number"] == row["number"]])
     return game.attempt_path(1)
 
@@ -687,8 +686,7 @@ def all_times(forger: Forger, year: str) -> None:
 
 @with_options
 def of_void(forger: Forger, /, **values: Any) -> None:
-    path = f"records/{VOID:05d}.attempt-1.json"
-    forger.in_record(path, lambda file: file["record"].update(values))
+    forger.in_record(f"records/{VOID:05d}.attempt-1.json", lambda file: file["record"].update(values))
 
 
 ODD_LINES: Mapping[str, tuple[str, str]] = {

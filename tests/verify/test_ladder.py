@@ -69,8 +69,7 @@ def test_a_pair_that_the_organiser_chose_is_found(tmp_path: Path, monkeypatch: p
             return None if right is None else replace(right, first=right.second or "", second=right.first)
 
     monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
-    public = season(tmp_path)
-    assert has_found("the matchmaker chooses", public)
+    assert has_found("the matchmaker chooses", season(tmp_path))
 
 
 def has_found(words: str, public: Public) -> bool:

@@ -141,8 +141,7 @@ def test_draw_without_an_agent_that_had_entered_is_found(
     """The organiser pairs it some rounds later than the log says."""
 
     def forged(view: StoredView) -> frozenset[str]:
-        is_early = len(view.pairings) < 3 * (rounds + 1)
-        return frozenset(view.withdrawn) | ({LATE} if is_early else frozenset())
+        return frozenset(view.withdrawn) | ({LATE} if len(view.pairings) < 3 * (rounds + 1) else frozenset())
 
     with begun(tmp_path / "cup") as contest:
         contest.play(1)
