@@ -124,17 +124,13 @@ def test_dotnet_program_with_a_windows_library_gets_a_hint(judge: Judge, tmp_pat
     with owned_directory() as room:
         done = build_tree(tree, build, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
         assert "" == done.failure, done.log
-        _write_library(room / "built" / "rules.dll")
+        # A library of Windows is a program, except for one bit.
+        data = bytearray(launcher("setuptools/cli-64.exe").read_bytes())
+        data[int.from_bytes(data[60:64], "little") + 23] |= 0x20
+        (room / "built" / "rules.dll").write_bytes(data)
         checked = judge("check", str(room / "built"), "--policy", "gomocup-freestyle")
 
     assert "fix: rules.dll is a library of Windows, which .NET cannot load here" in checked.out
-
-
-def _write_library(path: Path) -> None:
-    """A library of Windows: a program, but for the bit that says so."""
-    data = bytearray(launcher("setuptools/cli-64.exe").read_bytes())
-    data[int.from_bytes(data[60:64], "little") + 23] |= 0x20
-    path.write_bytes(data)
 
 
 def test_a_runtime_that_the_policy_does_not_admit_is_refused(judge: Judge) -> None:

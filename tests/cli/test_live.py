@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from judge.base.procfs import children_of
 from tests.cli.brains import write_brain
 from tests.cli.terminal import begin_match, is_in_order
 
@@ -95,8 +96,9 @@ def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> Non
     terminal = begin_match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
-    for view in _views(terminal.pid):
-        os.kill(view, signal.SIGKILL)
+    for child in children_of(terminal.pid):
+        if b"judge.terminal.live" in Path(f"/proc/{child}/cmdline").read_bytes():
+            os.kill(child, signal.SIGKILL)
     go.touch()
     assert "record records" in terminal.to_the_end(0)
 
@@ -114,9 +116,3 @@ def test_the_memory_of_containers_is_shown(tmp_path: Path) -> None:
     terminal.until(lambda text: text.count("/157 MiB") == 2)
     os.kill(terminal.pid, signal.SIGTERM)
     terminal.to_the_end(143)
-
-
-def _views(judge_pid: int) -> list[int]:
-    """The children of a judge that show its games."""
-    children = Path(f"/proc/{judge_pid}/task/{judge_pid}/children").read_text().split()
-    return [int(pid) for pid in children if b"judge.terminal.live" in Path(f"/proc/{pid}/cmdline").read_bytes()]

@@ -116,12 +116,6 @@ def was_told(notices: Notices, author: str, expected: Mapping[str, int]) -> bool
     return expected == sent
 
 
-def make_tokens(folder: Path) -> tuple[dict[str, str], str]:
-    directory = open_intake(folder)
-    with closing(Tokens(directory.store_url, directory.contest)) as tokens:
-        return {name: tokens.make(name, "test") for name in AUTHORS}, tokens.make("Olga", "test", TokenRole.ORGANISER)
-
-
 def check_results(store: Store, orders: int) -> None:
     """Each game has one result, by an attempt that was accepted, and each order was carried out once."""
     results = store.results("cup")
@@ -140,7 +134,10 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
     folder = tmp_path / "cup"
     with running() as server, receiving(says(OK)) as receiver:
         make_cup(folder, server)
-        tokens, organiser = make_tokens(folder)
+        directory = open_intake(folder)
+        with closing(Tokens(directory.store_url, directory.contest)) as made:
+            tokens = {name: made.make(name, "test") for name in AUTHORS}
+            organiser = made.make("Olga", "test", TokenRole.ORGANISER)
         with closing(open_intake(folder).notices()) as notices:
             for author in AUTHORS:
                 notices.set_webhook(author, receiver.url, new_secret())
