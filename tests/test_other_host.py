@@ -6,6 +6,7 @@ The host is a root file system of Debian's files. It has an Engine with a base i
 import os
 import shlex
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,12 +21,14 @@ from judge.sandbox.runtimes import ImageRecipe
 from tests.examples import evidence
 from tests.host.test_image_ways import build_arguments, engine_with_base
 from tests.private_engine import PrivateEngine
-from tests.test_wheel import LOCAL, PIP, ROOT, copy_sources, run_program
+from tests.test_wheel import LOCAL, ROOT, copy_sources, run_program
 
 USER = 4321
 PACKAGES = ("base-files", "bash", "coreutils", "dash", "libc-bin", "libstdc++6", "python3-venv")
 """numpy's wheel needs the C++ library."""
 MISSING = ("apt-get", "cc", "dpkg", "gcc", "mmdebstrap")
+PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+"""The index is that of the host's configuration."""
 RELEASE = 'ID=other\nID_LIKE="fedora"\nPRETTY_NAME="Another distribution"\n'
 
 pytestmark = [pytest.mark.docker, pytest.mark.long, pytest.mark.timeout(1800), evidence]
