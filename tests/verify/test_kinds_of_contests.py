@@ -58,7 +58,7 @@ def test_page_states_that_agents_ponder(tmp_path: Path) -> None:
     assert "Agents also think in the opponent&#39;s time, each on its own cores." in page
 
 
-def test_pages_show_the_clock_of_an_agent(tmp_path: Path) -> None:
+def test_clock_follows_its_agent_to_both_seats_and_is_on_the_pages(tmp_path: Path) -> None:
     public = CONTESTS["an agent with its own clock"].export(tmp_path)
     index, first, second, game = (
         unescape((public.directory / f"{page}.html").read_text())
@@ -67,13 +67,8 @@ def test_pages_show_the_clock_of_an_agent(tmp_path: Path) -> None:
     assert f"first player 1 min a game; second player 50 s a game; {SLOW} {ODDS}: 40 s for 9 moves, then 20 s" in index
     assert [True, False] == ["40 s for 9 moves" in agent for agent in (first, second)]
     assert "40 s for 9 moves, then 20 s for the rest" in game
-
-
-def test_clock_follows_its_agent_to_both_seats(tmp_path: Path) -> None:
-    public = CONTESTS["an agent with its own clock"].export(tmp_path)
     specs = [read_record(path).record.spec for path in (public.directory / "records").iterdir()]
     controls = {(*(seat.name for seat in spec.seats), spec.policy.clock.control) for spec in specs}
-
     assert {(SLOW, FAST, f"{ODDS},50"), (FAST, SLOW, f"60,{ODDS}")} == controls
     assert {SLOW: ODDS} == json.loads((public.directory / DOCUMENT).read_bytes())["clocks"]
 
