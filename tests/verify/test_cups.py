@@ -125,12 +125,15 @@ class CupForger:
         self.folder = folder
         self.directory = self.public.directory
 
-    def in_cup(self, how: Callable[[Any], object]) -> None:
-        """Change cup.json, and write it as judge does."""
-        path = self.directory / "cup.json"
+    def in_file(self, name: str, how: Callable[[Any], object]) -> None:
+        """Change a document, and write it as judge does."""
+        path = self.directory / name
         document = json.loads(path.read_bytes())
         how(document)
         path.write_text(f"{json.dumps(document, indent=1, ensure_ascii=False)}\n")
+
+    def in_cup(self, how: Callable[[Any], object]) -> None:
+        self.in_file("cup.json", how)
 
     def in_league(self, name: str, how: Callable[[Any], object]) -> None:
         self.in_cup(lambda cup: how(next(league for league in cup["leagues"] if league["name"] == name)))
@@ -288,15 +291,7 @@ def remove(name: str) -> CupForgery:
 
 
 def announce(how: Callable[[Any], object]) -> CupForgery:
-    """Change the announcement, and write it as judge does."""
-
-    def forge(forger: CupForger) -> None:
-        path = forger.directory / "announcement.json"
-        document = json.loads(path.read_bytes())
-        how(document)
-        path.write_text(f"{json.dumps(document, indent=1)}\n")
-
-    return forge
+    return lambda forger: forger.in_file("announcement.json", how)
 
 
 def named(**forgeries: CupForgery) -> list[CupForgery]:
