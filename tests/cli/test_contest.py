@@ -101,16 +101,13 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert 2 == judge("contest", "disqualify", "nobody", "cup", "--why", "x").code
     assert "disqualified: house-stamp: it stamps" in judge("contest", "standings", "cup").out
     assert 2 == judge("contest", "withdraw", "house-stamp", "cup", "--why", "x").code
-    assert 0 == judge("verify", *map(str, _records(tmp_path / "cup"))).code
+    records = [str(path) for path in (tmp_path / "cup/files").rglob("*") if path.is_file()]
+    assert 0 == judge("verify", *records).code
 
 
 def _counts(judge: Judge, *options: str) -> dict[str, int]:
     counts = document(judge("contest", "status", "cup", "--json", *options))["games"]
     return {state: count for state, count in counts.items() if count}
-
-
-def _records(folder: Path) -> list[Path]:
-    return sorted(path for path in (folder / "files").rglob("*") if path.is_file())
 
 
 @pytest.mark.docker

@@ -8,16 +8,12 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.publish.manifest import PUBLIC_KEY
-from judge.publish.verify.export import VerificationReport, difference, verify_export
+from judge.publish.verify.export import difference, verify_export
 from tests.publish.public import Public, change, sign_again
 
 
-def checked(public: Public) -> VerificationReport:
-    return verify_export(public.directory, public.public_key)
-
-
 def test_an_untouched_export_verifies(exported: Public) -> None:
-    report = checked(exported)
+    report = verify_export(exported.directory, exported.public_key)
 
     assert () == tuple(report.problems)
     assert report.is_over
@@ -69,14 +65,14 @@ def test_signed_lie_is_found(lie: str, copy: Public) -> None:
         path.write_bytes((copy.directory / new).read_bytes())
     sign_again(copy)
 
-    assert any(problem in each for each in checked(copy).problems)
+    assert any(problem in each for each in verify_export(copy.directory, copy.public_key).problems)
 
 
 def test_lost_game_marked_unplayed_shows_as_open(copy: Public) -> None:
     """Everything may be made to fit that, but the contest is not over then, and says so."""
     change(copy.directory / "data/games.json", lambda rows: rows[4].update(state="pending", attempt=None))
     sign_again(copy)
-    report = checked(copy)
+    report = verify_export(copy.directory, copy.public_key)
 
     assert 1 == report.unfinished
     assert not report.is_over
@@ -87,7 +83,7 @@ def test_the_description_of_the_columns_may_be_that_of_another_version(copy: Pub
     (copy.directory / "data/README.md").write_text("# Columns, as an earlier judge described them")
     sign_again(copy)
 
-    assert () == tuple(checked(copy).problems)
+    assert () == tuple(verify_export(copy.directory, copy.public_key).problems)
 
 
 def test_a_directory_that_was_never_exported_is_refused(tmp_path: Path) -> None:
