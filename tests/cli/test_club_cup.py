@@ -131,11 +131,6 @@ def check_export(judge: Judge, service: Service, games: int) -> Ran:
     return verified
 
 
-def sockets_of_engine(pid: int) -> list[str]:
-    named = subprocess.run(["ss", "-xpH"], capture_output=True, text=True, check=True).stdout
-    return [line for line in named.splitlines() if "docker.sock" in line and f"pid={pid}," in line]
-
-
 def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
     judge: Judge, tmp_path: Path, browser: Browser
 ) -> None:
@@ -148,7 +143,9 @@ def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
         browser.ask("document.querySelector('#upload button').click()")
         browser.wait_for("document.getElementById('state')?.textContent === 'passed'")
         browser.leave()
-        of_engine, (player,) = sockets_of_engine(service.process.pid), players_of(service.process.pid)
+        sockets = subprocess.run(["ss", "-xpH"], capture_output=True, text=True, check=True).stdout.splitlines()
+        of_engine = [line for line in sockets if "docker.sock" in line and f"pid={service.process.pid}," in line]
+        (player,) = players_of(service.process.pid)
         close_now(service)
         verified = check_export(judge, service, 2)
 

@@ -95,6 +95,7 @@ class Lives:
 
     def first_game(self, patience_s: float | None = None) -> int | None:
         """Wait until a game has ended, or for so long; the judge's exit code if it came to its own end before."""
+        assert self._mother.stdout
         if not select([self._mother.stdout], [], [], patience_s)[0]:
             return None
         line = self._line()

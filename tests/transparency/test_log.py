@@ -3,7 +3,6 @@
 import json
 import shutil
 import tracemalloc
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -110,29 +109,23 @@ def test_a_long_log_stays_where_it_is_stored() -> None:
     assert whole.consistency(777, 8_000) == log.tree.consistency(777, 8_000)
 
 
-def submit_one(folder: Path, answers: list[Receipt]) -> Callable[[Store], None]:
-    """An author sends an agent, which is withdrawn, and gets a receipt."""
-
-    def submit(_store: Store) -> None:
-        url = f"sqlite:///{folder}/cup/contest.db"
-        with closing(Register(url, "spring-cup")) as register:
-            number = register.receive(Upload("ada", "carl", "a.zip", "a" * 64, 100)).id
-            register.withdraw(number, "ada", "changed my mind")
-        with closing(SignedLog(url, "spring-cup", folder)) as log:
-            given = log.receipt(number)
-            assert given is not None
-            answers.append(given)
-            assert None is log.receipt(number + 1)
-
-    return submit
-
-
 def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key, answers = make_key(tmp_path / "organiser.key"), list[Receipt]()
-    public = held(tmp_path, key, between=submit_one(tmp_path, answers))
-    (receipt,) = answers
+    key, answers = make_key(tmp_path / "organiser.key"), list[Receipt | None]()
+
+    def submit(_store: Store) -> None:
+        url = f"sqlite:///{tmp_path}/cup/contest.db"
+        with closing(Register(url, "spring-cup")) as register:
+            number = register.receive(Upload("ada", "carl", "a.zip", "a" * 64, 100)).id
+            register.withdraw(number, "ada", "changed my mind")
+        with closing(SignedLog(url, "spring-cup", tmp_path)) as log:
+            answers.extend((log.receipt(number), log.receipt(number + 1)))
+
+    public = held(tmp_path, key, between=submit)
+    receipt, missing = answers
+    assert receipt is not None
+    assert None is missing
     answer = tmp_path / "answer.json"
     answer.write_text(json.dumps({"id": 1, "receipt": receipt.model_dump()}))
 

@@ -164,21 +164,16 @@ def problems(played: Played) -> list[str]:
     ]
 
 
-def hostile_lines(count: int) -> Iterator[Event]:
-    """Submissions and entries in turn with draws."""
-    for number in range(1, count + 1):
-        yield SubmissionChanged(SubmissionState.PASSED, number, ("anna", "kim")[number % 2])
-        yield Scheduled(1)
-        yield Entered("anna", "")
-
-
 @pytest.mark.parametrize("is_frozen", [False, True])
 def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -> None:
     with Season(tmp_path / "cup", CAST, form=FORM) as cup:
         contest = Contest(cup.store, cup.planned).read()
 
     def work(count: int) -> int:
-        changes = [Created(7), *([AdmissionsFrozen("")] * is_frozen), *hostile_lines(count)]
+        changes: list[Event] = [Created(7), *([AdmissionsFrozen("")] * is_frozen)]
+        for number in range(1, count + 1):
+            submitted = SubmissionChanged(SubmissionState.PASSED, number, ("anna", "kim")[number % 2])
+            changes += [submitted, Scheduled(1), Entered("anna", "")]
         log = log_of([with_event(contest.journal[0], each) for each in changes])
         return calls_of(lambda: list(admission_problems(contest, log)))
 
