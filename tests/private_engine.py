@@ -77,8 +77,10 @@ class PrivateEngine:
         for process in self._shims():
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        for mount in self._mounts():
-            subprocess.run(["umount", "--lazy", mount], check=False)
+        mounts = [line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()]
+        for mount in reversed(mounts):
+            if mount.startswith(f"{self._directory}/"):
+                subprocess.run(["umount", "--lazy", mount], check=False)
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _shims(self) -> list[int]:
@@ -90,11 +92,6 @@ class PrivateEngine:
                 if mine in (path / "cmdline").read_bytes() and int(path.name) != os.getpid():
                     found.append(int(path.name))
         return found
-
-    def _mounts(self) -> list[str]:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-        places = [line.split(" ")[4] for line in lines]
-        return [place for place in reversed(places) if place.startswith(f"{self._directory}/")]
 
 
 @contextmanager

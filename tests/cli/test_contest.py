@@ -227,7 +227,12 @@ def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp
     toml.write_text(toml.read_text() + "# more to come\n")
     judge("contest", "void", "1", "cup", "--why", "once more")
 
-    _began_with_another_image(cup / "contest.db")
+    engine = create_engine(f"sqlite:///{cup / 'contest.db'}")
+    with engine.begin() as connection:
+        plan = json.loads(str(connection.scalar(text("SELECT document FROM contests"))))
+        plan["images"]["native"] = {"id": f"sha256:{'0' * 64}", "content": "0" * 64}
+        connection.execute(text("UPDATE contests SET document = :document"), {"document": json.dumps(plan)})
+    engine.dispose()
     ran = judge("contest", "run", "cup", "--json")
     assert (2, "") == (ran.code, ran.out)
     assert "the runtimes native were rebuilt since cup was locked in; accept them with" in ran.err
@@ -247,15 +252,6 @@ def test_files_changed_since_the_start_are_reported_or_refused(judge: Judge, tmp
     assert {"pending": 1} == _counts(judge)
     shutil.copy(tmp_path / "kept", program)
     assert 0 == judge("contest", "run", "cup", "--json", "--accept-images").code
-
-
-def _began_with_another_image(database: Path) -> None:
-    engine = create_engine(f"sqlite:///{database}")
-    with engine.begin() as connection:
-        plan = json.loads(str(connection.scalar(text("SELECT document FROM contests"))))
-        plan["images"]["native"] = {"id": f"sha256:{'0' * 64}", "content": "0" * 64}
-        connection.execute(text("UPDATE contests SET document = :document"), {"document": json.dumps(plan)})
-    engine.dispose()
 
 
 def test_a_wrong_file_is_named_with_its_line_by_every_command(judge: Judge, tmp_path: Path) -> None:

@@ -93,12 +93,9 @@ class Played:
         self.records: list[Any] = []
         self._running: list[ScheduledGame] = []
         self._strengths = {name: self.chance.gauss(0, 1) for name in CAST}
-        self._events = self._plan()
         self._scheduler = Scheduler(cup.contest)
-
-    def _plan(self) -> dict[int, Callable[[], object]]:
-        cup, contest = self.cup, self.cup.contest
-        return {
+        contest = cup.contest
+        self._events: dict[int, Callable[[], object]] = {
             5: lambda: submit(cup, "zoe", "eve"),
             8: self._annul,
             14: lambda: submit(cup, "zoe", "eve", "2"),
