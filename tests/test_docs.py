@@ -216,8 +216,7 @@ def test_a_language_page_has_each_build_command() -> None:
     text = " ".join(path.read_text() for path in (ROOT / "docs/languages").glob("*.md"))
 
     for kind, names in KINDS.items():
-        script = (SCRIPTS / kind).read_text()
-        program = re.findall(r"\b(?:try|run|mvn=\()\s*([a-z]+\d?)", script)
+        program = re.findall(r"\b(?:try|run|mvn=\()\s*([a-z]+\d?)", (SCRIPTS / kind).read_text())
         for word in [*program[:1], *names]:
             assert word in text, f"{kind}: {word}"
     for name in LANGUAGES_NOT_BUILT:

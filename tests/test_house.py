@@ -134,8 +134,7 @@ def test_rules_and_protocols_do_no_io() -> None:
 
 def test_tournament_uses_no_store_no_sandbox_and_no_operating_system() -> None:
     """The same snapshot, pairings and results give the same schedule and the same standings, also in a verifier."""
-    paths = [*modules_in("tournament"), ROOT / "judge/contest_games.py", *modules_in("statistics")]
-    for path in paths:
+    for path in [*modules_in("tournament"), ROOT / "judge/contest_games.py", *modules_in("statistics")]:
         names = imported_names(path)
         assert set() == names & (OPERATING_SYSTEM | {"datetime", "random", "sqlalchemy"}), path
         assert not {name for name in names if name.startswith(("judge.store", "judge.sandbox", "judge.agents"))}, path

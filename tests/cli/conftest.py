@@ -49,8 +49,7 @@ def judge(tmp_path: Path) -> Judge:
     """Run `judge ARGUMENTS...` to its end in a temporary directory; `code` is the expected exit code, if given."""
 
     def run(*arguments: str, code: int | None = None) -> Ran:
-        command = [sys.executable, "-m", "judge.cli", *arguments]
-        done = forked.run(command, cwd=tmp_path, text=True)
+        done = forked.run([sys.executable, "-m", "judge.cli", *arguments], cwd=tmp_path, text=True)
         assert code in (None, done.returncode), done.stdout + done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 
@@ -85,5 +84,4 @@ def nothing_left() -> Iterator[None]:
     """No container is left behind by a judge that the test ran; tests beside it may kill theirs at this moment."""
     before = len(forked.begun)
     yield
-    mine = {*forked.begun[before:]}
-    assert [] == [each for each, pid in orphans().items() if pid in mine]
+    assert [] == [each for each, pid in orphans().items() if pid in forked.begun[before:]]

@@ -145,9 +145,7 @@ def test_a_command_that_there_is_not_is_answered_with_the_nearest(words: tuple[s
 
 
 def test_match_and_check_have_the_same_default_policy() -> None:
-    defaults = {signature(command).parameters["policy"].default for command in (match, check)}
-
-    assert {DEFAULT_POLICY} == defaults
+    assert {DEFAULT_POLICY} == {signature(command).parameters["policy"].default for command in (match, check)}
 
 
 @pytest.mark.parametrize(

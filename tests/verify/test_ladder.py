@@ -198,8 +198,7 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
 
 def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> None:
     with versions(tmp_path / "cup", "\nversion_deviation = 30") as cup:
-        before = history_of(cup)
-        parent = before.ratings.rating("zoe")
+        parent = history_of(cup).ratings.rating("zoe")
         give(cup.contest, order("enter", "its check passed", "zoe"))
         rating = history_of(cup).ratings.rating("zoe.2")
         assert rating.elo == pytest.approx(parent.elo)

@@ -116,8 +116,7 @@ class Played:
                 self._running.append(issued)
             if not self._running:
                 return
-            game = self._running.pop(self.chance.randrange(len(self._running)))
-            self._end(game)
+            self._end(self._running.pop(self.chance.randrange(len(self._running))))
             done = len(contest.store.results(contest.name))
             for number in [each for each in self._events if each <= done]:
                 self._events.pop(number)()

@@ -75,8 +75,7 @@ def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_r
     assert 1600 == pytest.approx(sum(row["compared:rating"] for row in rows if row["games"]) / 3, abs=0.1)
 
     for key, value in {"compared:rating": 2222.5, "place": 2}.items():
-        forged = [rows[0] | {key: value}, *rows[1:]]
-        (public.directory / "data/standings.json").write_text(json.dumps(forged))
+        (public.directory / "data/standings.json").write_text(json.dumps([rows[0] | {key: value}, *rows[1:]]))
         sign_again(public)
         assert any(key in problem for problem in verify_export(public.directory, public.public_key).problems)
         assert any(key in problem for problem in independent_reading.problems(public.directory))
