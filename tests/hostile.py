@@ -17,7 +17,6 @@ STEPS, LEAST_STEPS = 300, 50_000
 MEMORY, MIN_MEMORY_BYTES = 200, 8 << 20
 """Bytes that a reader may allocate for each byte of its input, and for any input."""
 LARGEST = 8_000
-"""Maximum number of bytes of an input."""
 
 VALUES = (
     *("0", "-1", "1", "1e400", "nan", "-inf", "9" * 400, "0x10", "true", '""', '"a"', "'''", '"', "[]", "[[]]", "{}"),

@@ -196,18 +196,13 @@ NOT_ONLY_A_PROTOCOL = {"person"}
 """The name of a protocol that is also a kind of box."""
 
 
-def may_name_a_game(path: Path) -> bool:
-    parts = path.relative_to(ROOT / "judge").parts
-    return parts[0] in OF_ONE_GAME or (parts[0] == "formats" and len(parts) > 2)
-
-
 def test_a_game_or_protocol_is_named_by_its_entry_alone() -> None:
     """The rest of the judge finds it in what is registered, so that a stranger's is treated as ours."""
     names = {*GAMES.names(), *PROTOCOLS.names()} - NOT_ONLY_A_PROTOCOL
     named = {
         (path, node.value)
         for path in modules_with(names)
-        if not may_name_a_game(path)
+        if package_of(path) not in OF_ONE_GAME and not path.match("judge/formats/*/*")
         for node in ast.walk(module_tree(path))
         if isinstance(node, ast.Constant) and node.value in names
     }

@@ -152,11 +152,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
     assert "cup-fast" in shown
     assert "medals" in shown
 
-    _publish(judge, tmp_path, results)
-
-
-def _publish(judge: Judge, tmp_path: Path, results: dict[str, Any]) -> None:
-    """tests/corpus compares the pages, tests/verify/test_cups.py has forgeries."""
+    # tests/corpus compares the pages, tests/verify/test_cups.py has forgeries.
     judge("contest", "export", "public", "cup", "--language", "en", "--language", "cs", code=0)
     public = tmp_path / "public"
     assert {"fast", "second", "first"} == {path.name for path in (tmp_path / "public-private").iterdir()}

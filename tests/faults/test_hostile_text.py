@@ -58,9 +58,19 @@ COMMANDS = ("verify", "show --evidence", "show --svg game.svg", "convert --to sg
     ],
 )
 def test_no_text_is_interpreted_or_breaks_its_context(judge: Judge, tmp_path: Path, last: str, end: bytes) -> None:
-    agent = _write_agent(tmp_path, last, end)
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    said = [text[:500].encode("utf-8", "surrogatepass") for text in (*HOSTILE, *LAST)]
+    talk = TALK.format(texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end)
+    program = Path(write_brain(agent, "brain", talk)).name
+    # Control characters are refused in a manifest: tests/agents/test_agents.py.
+    author = CONTROLS.sub("", last.encode("utf-8", "replace").decode())
+    (agent / "agent.toml").write_text(
+        f'name = "hostile"\ncommand = ["python3", "{program}"]\nruntime = "python"\nauthor = {json.dumps(author)}\n',
+        encoding="utf-8",
+    )
 
-    played = judge("match", agent, "house-instant", "--policy", "gomocup-fastgame", *PROCESS, code=0)
+    played = judge("match", str(agent), "house-instant", "--policy", "gomocup-fastgame", *PROCESS, code=0)
 
     _is_harmless(played.out + played.err)
     (record,) = (tmp_path / "records").glob("*.json")
@@ -78,21 +88,6 @@ def test_no_text_is_interpreted_or_breaks_its_context(judge: Judge, tmp_path: Pa
         _is_harmless(written.read_text(encoding="utf-8"))
         if ending == "svg":
             ET.fromstring(written.read_text(encoding="utf-8"))  # noqa: S314 - the judge's own
-
-
-def _write_agent(directory: Path, last: str, end: bytes) -> str:
-    agent = directory / "agent"
-    agent.mkdir()
-    said = [text[:500].encode("utf-8", "surrogatepass") for text in (*HOSTILE, *LAST)]
-    talk = TALK.format(texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end)
-    program = Path(write_brain(agent, "brain", talk)).name
-    # Control characters are refused in a manifest: tests/agents/test_agents.py.
-    author = CONTROLS.sub("", last.encode("utf-8", "replace").decode())
-    (agent / "agent.toml").write_text(
-        f'name = "hostile"\ncommand = ["python3", "{program}"]\nruntime = "python"\nauthor = {json.dumps(author)}\n',
-        encoding="utf-8",
-    )
-    return str(agent)
 
 
 @pytest.mark.parametrize("name", [text for text in (*HOSTILE, *LAST) if not text.isascii() or "\x1b" in text])

@@ -38,7 +38,6 @@ CRASHER = "crash.test"
 """The agent that is at fault."""
 
 Row = dict[str, Any]
-"""A row of a table of an export."""
 
 
 @dataclass(frozen=True, slots=True)

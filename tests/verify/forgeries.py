@@ -87,7 +87,6 @@ def is_by_results(form: Form) -> bool:
 
 
 def flip(forger: Forger, path: Path) -> None:
-    """One bit of a file."""
     data = bytearray(path.read_bytes())
     data[forger.chance.randrange(len(data))] ^= 1 << forger.chance.randrange(8)
     path.write_bytes(data)
@@ -148,7 +147,6 @@ def change_criterion(forger: Forger) -> None:
 
 @with_options
 def in_rows(forger: Forger, how: Callable[[Forger, list[Row], int], object], *names: str) -> None:
-    """Change the rows of a table, one of `names`, at some place."""
     name = forger.chance.choice([name for name in names if len(forger.rows(name)) > 1])
     at = forger.chance.randrange(len(forger.rows(name)))
     forger.in_table(name, lambda rows: how(forger, rows, at))
@@ -333,13 +331,11 @@ def edit_charges(forger: Forger, file: Any) -> None:
 
 
 def blame(forger: Forger, file: Any) -> None:
-    """The loser of a game is at fault, who was not; or the other way round."""
     seat = forger.chance.choice(file["record"]["seats"])
     seat["fault"] = None if seat["fault"] else "illegal"
 
 
 def moves(file: Any) -> list[list[Any]]:
-    """The entries of a transcript with which agents answered."""
     entries = [entry for block in file["transcript"]["blocks"] for entry in block["entries"]]
     return [entry for entry in entries if entry[2] == "<" and re.match(r"[0-9]+,[0-9]", str(entry[3]))]
 
@@ -362,7 +358,6 @@ def other_opening(forger: Forger, file: Any) -> None:
 
 @with_options
 def swap_entries(forger: Forger, *keys: str) -> None:
-    """Two entries have each other's files or names, in all records too."""
     one, two = forger.chance.sample(range(len(forger.form.agents)), 2)
 
     def swap(document: Any) -> None:
@@ -397,7 +392,6 @@ def drop_pairing(forger: Forger) -> None:
 
 
 def swap_seats(forger: Forger) -> None:
-    """In both games of a pairing the agents sit the other way round, and they are played so."""
     at = forger.chance.randrange(len(forger.rows("pairings")))
 
     def turn(rows: list[Row]) -> None:
@@ -438,7 +432,6 @@ def other_reason(_forger: Forger, rows: list[Row]) -> None:
 
 
 def replay_until_liked(forger: Forger) -> None:
-    """A game that was lost is played again until it is won, and put in its place."""
     row = forger.game(lambda row: row["winner"] is not None)
     forger.play_again(row["record"], 0 if row["winner"] == row["second"] else 1)
 
@@ -471,7 +464,6 @@ def reword_void(forger: Forger) -> None:
 
 
 def disqualify(forger: Forger) -> None:
-    """With a line that says so."""
     agent = forger.chance.choice(forger.form.agents)
     forger.in_table("disqualified", lambda rows: rows.append({"agent": agent, "why": "too strong"}))
     # After its games: those that come later would not be started.
@@ -519,12 +511,10 @@ def measure(forger: Forger, file: Any) -> None:
 
 
 def hide(forger: Forger, file: Any) -> None:
-    """Other private lines than those that the agent wrote."""
     forger.chance.choice(file["transcript"]["blocks"])["private_sha256"] = a_secret(forger)
 
 
 def claim(forger: Forger) -> None:
-    """What the organiser says of himself and of his machines."""
     changes: list[dict[str, Any]] = [
         {"host": {"cpu": "a better one", "cores": 64, "kernel": "6.9"}},
         {"judge": "9.9.9"},
@@ -668,7 +658,6 @@ def pause_before_start(forger: Forger) -> None:
 
 
 def start_disqualified(forger: Forger) -> None:
-    """An agent is disqualified before its games, and they are started nevertheless."""
     row = forger.game()
     out = {each["agent"] for each in forger.rows("disqualified")}
     agent = next(name for name in (row["first"], row["second"], *forger.form.agents) if name not in out)

@@ -209,7 +209,6 @@ def test_old_checkpoint_is_for_one_league(published: Public, tmp_path: Path) -> 
 
 
 def give_medals(cup: Any, league: int, sign: int = 1) -> None:
-    """The medals for the places of a league, or without them."""
     for place, agent in cup["leagues"][league]["places"][:3]:
         own = next(each for each in cup["medals"] if each["agent"] == agent)
         own[["gold", "silver", "bronze"][place - 1]] += sign
@@ -235,7 +234,6 @@ def take_away_medals(cup: Any) -> None:
 
 
 def exchange_leagues(forger: CupForger) -> None:
-    """Each of two leagues is shown under the other's name."""
     (forger.directory / "cup").rename(forger.directory / "between")
     (forger.directory / "swiss").rename(forger.directory / "cup")
     (forger.directory / "between").rename(forger.directory / "swiss")

@@ -190,9 +190,6 @@ def test_refused_submission_does_not_enter_beside_an_entry_without_a_name(tmp_pa
     assert any("late has no submission that had passed" in problem for problem in found)
 
 
-# --- forged choices --------------------------------------------------------------------------------------------------
-
-
 class Forged(LadderHistory):
     """A matchmaker that an organiser changed, and next to it the right one."""
 
@@ -360,9 +357,6 @@ CHOICES: dict[str, type[Forged]] = {
 }
 
 
-# --- forged admissions -----------------------------------------------------------------------------------------------
-
-
 def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
     """A submission that passed enters some games later than it could."""
     since = played.chance.randrange(4, 9)
@@ -381,7 +375,6 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 
 def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """A friend enters while admissions are frozen."""
     for module in (judge.contest.admissions, judge.contest.late_entries, judge.contest.orders.contest_orders):
         patch.setattr(module, "why_frozen", lambda *_: None)
     contest = played.cup.contest
@@ -390,7 +383,6 @@ def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 
 def keeps_the_parent(_: Played, patch: pytest.MonkeyPatch) -> None:
-    """Both versions of an agent play."""
     withdraw = Store.withdraw
 
     def only_others(store: Store, contest: str, agent: str, why: str, **more: bool) -> None:
