@@ -72,7 +72,11 @@ def other_host(tmp_path: Path) -> Iterator[OtherHost]:
     with engine_with_base(base) as engine:
         host = OtherHost(tmp_path / "root", shared, engine, tmp_path / "wheels")
         _make_root(host, tmp_path / "system")
-        _make_wheels(host.wheels, tmp_path / "source")
+        copy_sources(tmp_path / "source")
+        subprocess.run([*PIP, "wheel", *LOCAL, "--wheel-dir", host.wheels, tmp_path / "source"], check=True)
+        (wheel,) = host.wheels.iterdir()
+        download = ("download", "--only-binary", ":all:", "--constraint", ROOT / "constraints.txt")
+        subprocess.run([*PIP, *download, "--dest", host.wheels, wheel], check=True)
         Path(engine.host.removeprefix("unix://")).parent.chmod(0o755)
         yield host
     remove_directory(shared)
@@ -96,14 +100,6 @@ def _make_root(host: OtherHost, scratch: Path) -> None:
     release.write_text(RELEASE, encoding="ascii")
     os.chown(home, USER, USER)
     host.shared.chmod(0o1777)
-
-
-def _make_wheels(target: Path, source: Path) -> None:
-    copy_sources(source)
-    subprocess.run([*PIP, "wheel", *LOCAL, "--wheel-dir", target, source], check=True)
-    (wheel,) = target.iterdir()
-    constraints = ("--constraint", ROOT / "constraints.txt")
-    subprocess.run([*PIP, "download", "--only-binary", ":all:", "--dest", target, *constraints, wheel], check=True)
 
 
 def test_a_wheel_plays_publishes_and_verifies_a_contest(other_host: OtherHost) -> None:

@@ -116,12 +116,9 @@ def check_imports(words: str, modules: set[str]) -> None:
     assert len(modules) <= most
 
 
-def groups() -> list[LazyGroup]:
-    found = [typer.main.get_group(each) for each in (app, contest_app, submissions_app)]
-    return [each for each in found if isinstance(each, LazyGroup)]
-
-
-@pytest.mark.parametrize("group", groups(), ids=lambda group: group.help[:30])
+@pytest.mark.parametrize(
+    "group", map(typer.main.get_group, (app, contest_app, submissions_app)), ids=lambda group: group.help[:30]
+)
 def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> None:
     listed = {name: group.get_command(None, name).help for name in group.places}
     assert listed == {name: " ".join(group.load(name).help.split("\n\n")[0].split()) for name in group.places}

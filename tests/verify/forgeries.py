@@ -83,9 +83,6 @@ def is_by_results(form: Form) -> bool:
     return has_no_stages(form) and "elo" not in form.plan
 
 
-# --- changed, not signed again ---------------------------------------------------------------------------------------
-
-
 def flip(forger: Forger, path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[forger.chance.randrange(len(data))] ^= 1 << forger.chance.randrange(8)
@@ -108,8 +105,6 @@ def swap_files(forger: Forger) -> None:
 def sign_as_another(forger: Forger) -> None:
     write_manifest(forger.directory, "spring-cup", make_key(forger.folder / "mallory.key"))
 
-
-# --- a table, a record or a document ---------------------------------------------------------------------------------
 
 FROM_RESULTS = {
     "standings": ("agent", "points", "games", "wins", "draws", "losses", "byes", "failures", "replies"),
@@ -255,9 +250,6 @@ def turn_over(_forger: Forger, file: Any) -> None:
     file["record"]["winner"] = 1 if file["record"]["winner"] == 0 else 0
 
 
-# --- the log ---------------------------------------------------------------------------------------------------------
-
-
 @with_options
 def in_checkpoint(forger: Forger, /, is_by_another: bool = False, **values: Any) -> None:
     """Sign a checkpoint with other values, by the organiser or by another key."""
@@ -320,9 +312,6 @@ def add_void(forger: Forger) -> None:
 def only_log(forger: Forger) -> None:
     """Write the log of the lines, which fits nothing else, and sign."""
     write_log(forger.public, forger.lines)
-
-
-# --- what only a replay or the schedule shows ------------------------------------------------------------------------
 
 
 def edit_charges(forger: Forger, file: Any) -> None:
@@ -426,9 +415,6 @@ def fair_machines(forger: Forger, rows: list[Row]) -> None:
 def other_reason(_forger: Forger, rows: list[Row]) -> None:
     for row in rows:
         row["why"] = "its host failed"
-
-
-# --- what follows from the rules, and is not what happened -----------------------------------------------------------
 
 
 def replay_until_liked(forger: Forger) -> None:
@@ -536,9 +522,6 @@ def change_page(forger: Forger) -> None:
         file.write("\nanna has won\n")
 
 
-# --- attempts that do not count --------------------------------------------------------------------------------------
-
-
 def won_at_first(forger: Forger) -> tuple[Row, int, int]:
     """A game that ended by the rules at its first attempt; its lines `started` and `accepted`."""
     row = forger.game(lambda row: row["attempt"] == 1 and "row" in row["reason"])
@@ -637,9 +620,6 @@ def skip_an_attempt(forger: Forger) -> None:
         forger.lines[at] = replace(forger.lines[at], attempt=2)
 
 
-# --- the order, times and states of the log --------------------------------------------------------------------------
-
-
 @with_options
 def move_line(forger: Forger, event: str, to: str) -> None:
     """A line of an event to just after the last line of another one."""
@@ -692,9 +672,6 @@ ODD_LINES: Mapping[str, tuple[str, str]] = {
     "a setting without values": ("settings", data_of(changes=[], why="all is new")),
 }
 """Lines of events with data that no judge writes."""
-
-
-# --- what no export has, and what no game measures -------------------------------------------------------------------
 
 
 @with_options
