@@ -1,4 +1,4 @@
-"""The documentation: its commands are typed in order in an empty directory, and its lists, links and limits are true."""
+"""The documentation: its commands work in order in an empty directory, and its lists, links and limits are current."""
 
 import ast
 import os

@@ -23,8 +23,13 @@ class Ran:
     err: str
 
     @property
+    def document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self.out)
+        return document
+
+    @property
     def games(self) -> list[dict[str, Any]]:
-        games: list[dict[str, Any]] = json.loads(self.out)["games"]
+        games: list[dict[str, Any]] = self.document["games"]
         return games
 
 

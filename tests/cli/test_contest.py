@@ -37,11 +37,6 @@ def images(request: pytest.FixtureRequest) -> None:
         build_images(["native", "python", "keeper"])
 
 
-def document(ran: Ran) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(ran.out)
-    return found
-
-
 def lines(ran: Ran) -> list[dict[str, Any]]:
     return [json.loads(one) for one in ran.out.splitlines()]
 
@@ -56,7 +51,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     )  # fmt: skip
     assert "judge contest plan cup/contest.toml" in made.out
     planned = judge("contest", "plan", "cup", "--json")
-    assert (0, 2, []) == (planned.code, document(planned)["games"], document(planned)["missing"])
+    assert (0, 2, []) == (planned.code, planned.document["games"], planned.document["missing"])
 
     ran = judge("contest", "run", "cup", "--json", code=0)
     assert [(1, 1, 1, 0), (2, 1, 2, 0)] == [
@@ -66,7 +61,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     for more in ((), ("--cluster", "tls://127.0.0.1:9", "--tls", "nowhere")):
         again = judge("contest", "run", "cup", "--json", *more)
         assert (0, "", True) == (again.code, again.out, "judge: cup is over" in again.err), again.err
-    status = document(judge("contest", "status", "cup", "--json", "--hosts"))
+    status = judge("contest", "status", "cup", "--json", "--hosts").document
     assert [(platform.node(), 2, 0, None)] == [
         (host["name"], host["played"], host["voids"], host["lost_since"]) for host in status["hosts"]
     ]
@@ -82,14 +77,14 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     voided = judge("contest", "void", "1", "cup", "--why", "the wrong board")
     assert (0, True) == (voided.code, "to be played again" in voided.out)
     assert {"done": 1, "pending": 1} == _counts(judge)
-    status = document(judge("contest", "status", "cup", "--json"))
+    status = judge("contest", "status", "cup", "--json").document
     assert (None, False) == (status["chance"]["secret"], status["is_over"])
     ran = judge("contest", "run", "cup", "--json")
     assert [(1, 2)] == [(each["game"], each["attempt"]) for each in lines(ran)]
 
-    table = document(judge("contest", "standings", "cup", "--json"))
+    table = judge("contest", "standings", "cup", "--json").document
     assert {"house-instant", "house-stamp"} == {each["agent"] for each in table["lines"]}
-    cross = document(judge("contest", "standings", "cup", "--crosstable", "--json"))
+    cross = judge("contest", "standings", "cup", "--crosstable", "--json").document
     assert [None, None] == [cross["rows"][number][number] for number in range(2)]
     events = [each["event"] for each in json.loads(judge("contest", "journal", "cup", "--json").out)]
     begun = ["announced", "frozen", "created", "folders", "scheduled"]
@@ -106,7 +101,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
 
 
 def _counts(judge: Judge, *options: str) -> dict[str, int]:
-    counts = document(judge("contest", "status", "cup", "--json", *options))["games"]
+    counts = judge("contest", "status", "cup", "--json", *options).document["games"]
     return {state: count for state, count in counts.items() if count}
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -83,14 +82,9 @@ def images() -> None:
     build_images(["native", "python", "keeper"])
 
 
-def document(judge: Judge, *words: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(judge("contest", *words, "--json", code=0).out)
-    return found
-
-
 def done(judge: Judge) -> dict[str, int]:
     """Games with a result of each league that has begun."""
-    leagues = document(judge, "status", "cup")["leagues"]
+    leagues = judge("contest", "status", "cup", "--json", code=0).document["leagues"]
     return {name: league["games"]["done"] for name, league in leagues.items() if "games" in league}
 
 
@@ -114,7 +108,7 @@ def running(folder: Path) -> Iterator[ForkedProcess[bytes]]:
 def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Judge, tmp_path: Path) -> None:
     judge("contest", "init", "cup", "--cup", code=0)
     (tmp_path / "cup/cup.toml").write_text(CUP)
-    planned = document(judge, "plan", "cup")
+    planned = judge("contest", "plan", "cup", "--json", code=0).document
     assert {"fast": (3, 3, 6), "second": (2, 1, 1), "first": (2, 1, 1)} == {
         each["league"]: (each["agents"], each["pairs"], each["games"]) for each in planned["leagues"]
     }
@@ -143,7 +137,7 @@ def test_cup_is_planned_played_killed_continued_exported_and_verified(judge: Jud
     again = judge("contest", "run", "cup")
     assert (0, True) == (again.code, "cup is over" in again.err)
 
-    results = document(judge, "standings", "cup")
+    results = judge("contest", "standings", "cup", "--json", code=0).document
     places = {league["name"]: league["places"] for league in results["leagues"]}
     best = places["second"][0][1]
     assert {"holder", best} == {agent for _, agent in places["first"]}
@@ -213,7 +207,7 @@ def test_ctrl_c_finishes_the_running_games_of_all_leagues(judge: Judge, tmp_path
     assert {slot.cores} == {record.placement.slot_cores for record in records}
     table = judge("contest", "standings", "cup").out.rpartition("provisional")[2]
     assert "fast" in table, table
-    leagues = document(judge, "status", "cup")["leagues"]
+    leagues = judge("contest", "status", "cup", "--json", code=0).document["leagues"]
     assert 0 == sum(league["games"]["running"] for league in leagues.values() if "games" in league)
     assert 0 < sum(done(judge).values()) < sum(GAMES.values())
 
@@ -249,7 +243,9 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
 
     judge("contest", "run", "cup", "--workers", "1", code=0)
 
-    leagues = {league["name"]: league for league in document(judge, "standings", "cup")["leagues"]}
+    leagues = {
+        league["name"]: league for league in judge("contest", "standings", "cup", "--json", code=0).document["leagues"]
+    }
     assert {"house-instant", "newcomer"} == {agent for _, agent in leagues["second"]["places"]}
     assert {"holder", "house-instant", "newcomer"} == {agent for _, agent in leagues["first"]["places"]}
     digests = []
