@@ -22,7 +22,6 @@ grep Cpus_allowed_list /proc/self/status
 
 
 def bash(script: str, **environment: str) -> str:
-    """What a script prints that has sourced the library."""
     words = ["bash", "-euc", f"source {LIB}\n{script}"]
     return subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
 

@@ -243,9 +243,8 @@ def test_submitted_agent_is_promoted_with_its_files(judge: Judge, tmp_path: Path
 
     judge("contest", "run", "cup", "--workers", "1", code=0)
 
-    leagues = {
-        league["name"]: league for league in judge("contest", "standings", "cup", "--json", code=0).document["leagues"]
-    }
+    standings = judge("contest", "standings", "cup", "--json", code=0).document
+    leagues = {league["name"]: league for league in standings["leagues"]}
     assert {"house-instant", "newcomer"} == {agent for _, agent in leagues["second"]["places"]}
     assert {"holder", "house-instant", "newcomer"} == {agent for _, agent in leagues["first"]["places"]}
     digests = []

@@ -197,7 +197,6 @@ name = "{other}"
 
 
 def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> None:
-    """A contest of two games between an agent that counts its visits and one that does not."""
     folder.mkdir()
     write(folder, pause=0)
     write_contest(folder, [], change=PAUSES)

@@ -87,7 +87,6 @@ def complete(tree: Path, folder: str) -> None:
 
 
 def add_library(jar: Path) -> None:
-    """Compile the library that the sources in Java use."""
     jar.parent.mkdir(parents=True)
     with TemporaryDirectory() as folder:
         compile_java([HERE / "words" / "words" / "Words.java"], Path(folder))

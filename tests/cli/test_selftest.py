@@ -1,6 +1,5 @@
 """`judge selftest`, whole: what holds, what does not, and what is left when a person ends it."""
 
-import json
 import signal
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from tests.cli.running import begin, box_of
 def test_passed_checks_are_reported_with_figures(judge: Judge) -> None:
     ran = judge("selftest", "--only", "C8,E13", "--json", code=0)
 
-    document = json.loads(ran.out)
+    document = ran.document
     assert (document["tried"], document["held"]) == (4, 4)
     assert ["C8", "E13.after", "E13.start", "E13.turn"] == [attack["id"] for attack in document["attacks"]]
     assert "plays on; denied core-limit, core" == document["attacks"][0]["expected"]

@@ -136,7 +136,6 @@ def test_the_first_difference_of_a_csv_is_named(table: bytes, expected: bytes, f
 
 
 def forge(public: Public, number: int) -> None:
-    """Change the reason in the record of a game, as an organiser could."""
     change(public.directory / f"records/{number:05d}.json", lambda file: file["record"].update(reason="forged"))
     sign_again(public)
 
