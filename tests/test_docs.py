@@ -72,7 +72,6 @@ def commands(page: str) -> list[str]:
 
 
 def documents() -> list[str]:
-    """Paths of all documents, relative to the repository."""
     paths = [*ROOT.glob("*.md"), *(path for name in ("docs", "examples") for path in ROOT.glob(f"{name}/**/*.md"))]
     paths.append(ROOT / "changelog.d/README.md")
     return sorted(str(path.relative_to(ROOT)) for path in paths)

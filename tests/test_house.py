@@ -1,7 +1,8 @@
-"""Structure of the code: imports point one way, and nothing mentions where it was written."""
+"""Structure of the code: imports point one way, compilers warn of nothing, nothing mentions where it was written."""
 
 import ast
 import re
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterable, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from judge import DISTRIBUTION
+from judge.base.resources import IMAGES
 from judge.catalog import GAMES, game_entry
 from judge.protocols import PROTOCOLS
 
@@ -290,3 +292,31 @@ def test_no_file_is_an_archive_or_a_program_of_others() -> None:
     ]
 
     assert [] == [name for name in binary if OUR_DATA.isdisjoint((name, str(Path(name).parent)))]
+
+
+GCC = ("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
+JAVAC = ("javac", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "--release", "11", "-Xlint:all", "-Werror", "-d")
+"""It starts sooner with a simpler Java machine."""
+
+
+def folders_with(ending: str) -> list[Path]:
+    return sorted({path.parent for path in IMAGES.rglob(f"*{ending}")})
+
+
+def complaints(command: list[str], folder: Path, ending: str) -> tuple[int, str]:
+    files = sorted(path.name for path in folder.glob(f"*{ending}"))
+    done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", folders_with(".c"), ids=lambda folder: folder.name)
+def test_gcc_warns_of_nothing(folder: Path) -> None:
+    assert (0, "") == complaints([*GCC], folder, ".c")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no javac here")
+@pytest.mark.parametrize("folder", folders_with(".java"), ids=lambda folder: folder.name)
+def test_javac_warns_of_nothing(folder: Path, tmp_path: Path) -> None:
+    assert (0, "") == complaints([*JAVAC, str(tmp_path)], folder, ".java")

@@ -63,7 +63,6 @@ class Installed:
         return run_program(str(self.environment / "bin" / program), *arguments, cwd=self.directory, env=variables)
 
     def files(self) -> set[Path]:
-        """What is in the environment, but for what Python compiles."""
         return {path for path in self.environment.rglob("*") if "__pycache__" not in path.parts}
 
 

@@ -299,7 +299,6 @@ LONG = (*ONE_GAME, "--set", "clock.turn_ms=60000")
 
 @pytest.fixture
 def two_cores() -> Iterator[tuple[int, ...]]:
-    """All that the judges of a test have, whatever this host has: so games have one core, which is this."""
     before = os.sched_getaffinity(0)
     cores = whole_cores()[:2]
     os.sched_setaffinity(0, sum(cores, ()))

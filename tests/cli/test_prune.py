@@ -72,7 +72,6 @@ def copies(client: docker.DockerClient) -> set[str]:
 
 
 def every(client: docker.DockerClient) -> set[str]:
-    """All images, the steps of builds among them."""
     return {str(image.id) for image in client.images.list(all=True)}
 
 

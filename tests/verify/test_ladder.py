@@ -77,7 +77,6 @@ def has_found(words: str, public: Public) -> bool:
 
 
 def joins(folder: Path, more: str = "") -> Cup:
-    """A ladder that has begun, and a submission that passed after the start."""
     cup = replace(JOINING, form=LADDER + more).contest(folder)
     assert "zoe takes part from now on" == previewed(cup.contest, "enter", "zoe").words
     return cup

@@ -51,7 +51,6 @@ def join(contest: Contest, agent: str = LATE, key: str = "") -> Any:
 
 
 def begun(folder: Path, form: str = SWISS) -> Cup:
-    """A contest of five agents, and a submission that passed after the start."""
     found = Cup(folder, WITH_ZOE, form, first=len(STRONG_TO_WEAK))
     submit(found, LATE, "eve")
     return found
