@@ -37,7 +37,6 @@ def built(*names: str) -> None:
 
 
 def match(judge: Judge, player: Path, runtime: str) -> None:
-    """The player ends a game with the fastest house agent, by the rules, and its record verifies."""
     built(runtime)
 
     played = judge(

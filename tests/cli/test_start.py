@@ -84,7 +84,6 @@ def run(words: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record, a played contest, and a planned one."""
     found = tmp_path_factory.mktemp("start")
     archive.unpack(archive.read("contest-duels", "source"), found / "cup")
     records = archive.read("records-03", "source")

@@ -33,7 +33,6 @@ def launcher(name: str) -> Path:
 
 @pytest.fixture(scope="module")
 def wine() -> None:
-    """The runtime, which `judge images build` alone leaves out."""
     build_images(["native", "wine"])
 
 

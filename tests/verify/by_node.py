@@ -40,7 +40,6 @@ def node() -> str:
 
 @cache
 def _process() -> subprocess.Popen[str]:
-    """It ends with this process."""
     words = [node(), str(Path(__file__).with_name("many.mjs")), str(VERIFIER)]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)  # closes its stdin
