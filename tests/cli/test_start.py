@@ -116,7 +116,7 @@ def check_imports(words: str, modules: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "group", map(typer.main.get_group, (app, contest_app, submissions_app)), ids=lambda group: group.help[:30]
+    "group", [*map(typer.main.get_group, (app, contest_app, submissions_app))], ids=lambda group: group.help[:30]
 )
 def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> None:
     listed = {name: group.get_command(None, name).help for name in group.places}
