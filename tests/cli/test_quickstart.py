@@ -1,6 +1,9 @@
 """`judge quickstart` where it cannot begin; tests/test_other_host.py plays it to its end."""
 
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -9,10 +12,27 @@ from judge.contest.file_names import LOCK_FILE
 from judge.host.distribution import commands_for
 from judge.sandbox.docker.engine import PODMAN_HEADER
 from tests.cli.conftest import Judge
-from tests.notices.receiving import receiving, says
 
-PODMAN = f"HTTP/1.1 200 OK\r\nApi-Version: 1.41\r\n{PODMAN_HEADER}: 4.3.1\r\nContent-Length: 0\r\n\r\n"
-"""Its answer to a ping."""
+
+class Podman(BaseHTTPRequestHandler):
+    """Its answer to a ping."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Api-Version", "1.41")
+        self.send_header(PODMAN_HEADER, "4.3.1")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+@pytest.fixture
+def podman(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An address that answers as Podman."""
+    with HTTPServer(("127.0.0.1", 0), Podman) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{server.server_port}")
+        yield
+        server.shutdown()
 
 
 def test_without_an_engine_the_commands_of_this_distribution_are_printed(
@@ -25,11 +45,10 @@ def test_without_an_engine_the_commands_of_this_distribution_are_printed(
     assert f"as root: {commands_for('engine')}; then log in again; or unset DOCKER_HOST" in told.err
 
 
+@pytest.mark.usefixtures("podman")
 @pytest.mark.parametrize("words", [("quickstart",), ("match", "house-instant", "house-python")])
-def test_podman_is_refused_by_its_name(judge: Judge, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
-    with receiving(says(PODMAN.encode())) as podman:
-        monkeypatch.setenv("DOCKER_HOST", f"tcp://127.0.0.1:{podman.port}")
-        told = judge(*words)
+def test_podman_is_refused_by_its_name(judge: Judge, words: tuple[str, ...]) -> None:
+    told = judge(*words)
 
     assert 1 == told.code
     assert "This is Podman 4.3.1, " in told.err
@@ -49,8 +68,9 @@ def test_a_folder_that_is_not_of_a_quickstart_is_not_removed(
     (folder / "contest.toml").write_bytes(plan)
     if is_link:
         (tmp_path / "quickstart").symlink_to(folder)
-    told = judge("quickstart", code=2)
+    told = judge("quickstart")
 
+    assert 2 == told.code
     assert f"{tmp_path}/quickstart exists and is not the folder of an earlier quickstart: move it away" in told.err
     assert (folder / "contest.toml").exists()
 
