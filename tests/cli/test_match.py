@@ -308,7 +308,6 @@ def two_cores() -> Iterator[tuple[int, ...]]:
 
 @contextmanager
 def begun(directory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A judge with pipes for what it says, which is ended if the test fails before it ends."""
     pipe = subprocess.PIPE
     command = [sys.executable, "-m", "judge.cli", *words]
     with subprocess.Popen(command, cwd=directory, stdout=pipe, stderr=pipe, text=True) as process:

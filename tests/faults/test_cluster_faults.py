@@ -158,7 +158,6 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def machines(joined: Machines, tmp_path: Path) -> Machines:
-    """Workers are to have clocks that can be stepped, and the scheduler runs."""
     library = tmp_path / "clock.so"
     subprocess.run(
         ["gcc", "-shared", "-fPIC", "-o", library, "-x", "c", "-", "-ldl"], input=CLOCK, text=True, check=True

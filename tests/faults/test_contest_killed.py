@@ -244,7 +244,6 @@ def is_whole(contest: Contest, games: int) -> None:
 
 
 def digest_of(file: RecordFile) -> str:
-    """Of the public part, which is in the log."""
     return hashlib.sha256(public_part(file).to_json()).hexdigest()
 
 

@@ -71,7 +71,6 @@ class Person:
         self.failures = 0
 
     def ask(self, method: str, path: str, **sent: object) -> httpx.Response:
-        """The answer to a request; one that the host's failure ended is sent again."""
         while True:
             answer = self._client.request(method, path, **sent)  # type: ignore[arg-type]
             if answer.status_code != 503:
@@ -86,7 +85,6 @@ class Person:
         assert 201 == answer.status_code, answer.text
 
     def order(self, action: str, target: str) -> str:
-        """Give an order by its form; the page that says what was done."""
         shown = self.ask("GET", "/organiser/order.html", params={"action": action, "target": target})
         assert 200 == shown.status_code, shown.text
         fields: Mapping[str, str] = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', shown.text))

@@ -330,7 +330,6 @@ def moves(file: Any) -> list[list[Any]]:
 
 
 def edit_move(forger: Forger, file: Any) -> None:
-    """What an agent wrote, so that it is no move any more."""
     entry = forger.chance.choice(moves(file))
     entry[3] = entry[3].replace(",", ";", 1)
 
@@ -597,7 +596,6 @@ def really_void(file: RecordFile) -> RecordFile:
 
 
 def never_ended(forger: Forger) -> None:
-    """Attempt 1 is started and vanishes; attempt 2 counts, with the other winner."""
     row, started, accepted = won_at_first(forger)
     play_second(forger, row)
     forger.lines[accepted] = replace(forger.lines[accepted], attempt=2)
@@ -605,7 +603,6 @@ def never_ended(forger: Forger) -> None:
 
 
 def start_at_the_end(forger: Forger) -> None:
-    """One more attempt of a game that has its result, which never ends."""
     row = forger.game()
     line = next(line for line in forger.lines if line.game == row["id"])
     data = data_of(first=row["first"], second=row["second"])
@@ -613,7 +610,6 @@ def start_at_the_end(forger: Forger) -> None:
 
 
 def skip_an_attempt(forger: Forger) -> None:
-    """The attempt that counts is called the second, and the log has no first one."""
     row, started, accepted = won_at_first(forger)
     play_second(forger, row)
     for at in (started, accepted):
@@ -622,7 +618,6 @@ def skip_an_attempt(forger: Forger) -> None:
 
 @with_options
 def move_line(forger: Forger, event: str, to: str) -> None:
-    """A line of an event to just after the last line of another one."""
     line = forger.lines.pop(next(at for at, each in enumerate(forger.lines) if each.event == event))
     forger.lines.insert(max(at for at, each in enumerate(forger.lines) if each.event == to) + 1, line)
 

@@ -31,7 +31,6 @@ NOTE = 6
 
 
 def held(folder: Path, key: Ed25519PrivateKey, between: Callable[[Store], object] = nothing) -> Public:
-    """A contest of one pairing from its beginning to its export, as `LOGGED`."""
     with Cup(folder / "cup", PAIR, drawn=between) as cup:
         with_a_remark(cup)
         return cup.export(folder, key)

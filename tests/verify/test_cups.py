@@ -223,7 +223,6 @@ def give_medals_twice(cup: Any) -> None:
 
 
 def end_early(cup: Any) -> None:
-    """A league that is played, with the medals that would follow."""
     cup["leagues"][3]["is_over"] = True
     give_medals(cup, 3)
 
@@ -263,7 +262,6 @@ def leave_out_an_announced_league(forger: CupForger) -> None:
 
 
 def announce_in_another_form(forger: CupForger) -> None:
-    """The same values in other bytes have another digest."""
     path = forger.directory / "announcement.json"
     path.write_text(json.dumps(json.loads(path.read_bytes())))
 

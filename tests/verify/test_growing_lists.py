@@ -43,7 +43,6 @@ FORMATS: dict[str, dict[str, object]] = {
 
 
 def lists(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """The place of every list that has an element."""
     if isinstance(value, list) and value:
         yield path
     if isinstance(value, dict | list):

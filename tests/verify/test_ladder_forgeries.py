@@ -358,7 +358,6 @@ CHOICES: dict[str, type[Forged]] = {
 
 
 def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """A submission that passed enters some games later than it could."""
     since = played.chance.randrange(4, 9)
 
     def enter_late(contest: Contest) -> bool:
@@ -413,8 +412,6 @@ def changed_entry(**values: Any) -> Callable[[Played, pytest.MonkeyPatch], None]
 
 
 def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """The entry of an agent of the last season has another rating than the terms."""
-
     def forged(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
         found = start_rating(form, entry)
         Forged.forgeries += found is not None
@@ -424,8 +421,6 @@ def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 
 def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """An agent of the organiser enters, which no check has passed."""
-
     def enters() -> None:
         contest = played.cup.contest
         contest.refresh()
@@ -438,7 +433,6 @@ def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None
 
 
 def ends_at_a_wrong_moment(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """The log calls the organiser's order the end by the terms, twice."""
     events = played._events
     end = events[38]
 
