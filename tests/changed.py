@@ -16,7 +16,6 @@ OF_ALL = ("tests/golden", "tests/test_docs.py", "tests/test_house.py", "tests/tr
 
 
 def main() -> None:
-    """Print the paths."""
     print(*tests_of(changed_files()), sep="\n")  # noqa: T201
 
 
@@ -28,7 +27,6 @@ def changed_files() -> list[str]:
 
 
 def tests_of(files: Iterable[str]) -> list[str]:
-    """The folders and files of tests."""
     packages: set[str] = set()
     found: set[str] = set()
     for name in files:

@@ -79,9 +79,6 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) and not val.isascii() else None
 
 
-# --- a contest that is played once and exported once; tests that change an export change a copy -----------------------
-
-
 @pytest.fixture
 def disk() -> Iterator[Path]:
     """An empty directory on a disk; other files of tests may be in memory."""
@@ -98,7 +95,6 @@ def default_logs() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def cup(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cup]":
-    """Five agents that meet twice each. The third game was void once, and one agent crashes."""
     from tests.contests import ROUND_ROBIN
 
     with ROUND_ROBIN.contest(tmp_path_factory.mktemp("cup")) as cup:
@@ -107,7 +103,6 @@ def cup(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cup]":
 
 @pytest.fixture(scope="session")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> "Public":
-    """The export of the cup."""
     from tests.contests import ROUND_ROBIN
 
     return ROUND_ROBIN.export(tmp_path_factory.mktemp("exported"))
@@ -135,7 +130,6 @@ def logged_copy(logged: "Public", tmp_path: Path) -> "Public":
 
 @pytest.fixture(scope="session")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Browser]":
-    """A browser without a screen."""
     from tests.site.browser import Browser, find_browser
 
     program = find_browser()
@@ -209,8 +203,7 @@ ROOM_BYTES = 6 << 30
 def _place_in_memory() -> str | None:
     """A directory for the files of tests, which wait much for disks. None without room for them, or for programs."""
     found = os.statvfs(MEMORY)
-    has_room = found.f_bavail * found.f_frsize > ROOM_BYTES
-    return MEMORY if has_room and not found.f_flag & os.ST_NOEXEC else None
+    return MEMORY if found.f_bavail * found.f_frsize > ROOM_BYTES and not found.f_flag & os.ST_NOEXEC else None
 
 
 def _have_temporary_files_of_our_own() -> None:

@@ -155,9 +155,6 @@ def _digest() -> str:
     return found.hexdigest()[:16]
 
 
-# --- what happens ----------------------------------------------------------------------------------------------------
-
-
 def nothing(_store: Store) -> None:
     """Happens between the announcement and the freeze."""
 
@@ -209,8 +206,6 @@ def with_a_new_version(cup: Cup) -> None:
     cup.play(8)
     submit(cup, "zoe", "eve", "2")
 
-
-# --- contests --------------------------------------------------------------------------------------------------------
 
 ROUND_ROBIN = Recipe(
     "round-robin",

@@ -16,7 +16,6 @@ DURATIONS = Path(__file__).parents[1] / ".build/durations.jsonl"
 
 
 def main() -> None:
-    """Print the figures."""
     for line in figures_of(DURATIONS.read_text(encoding="utf-8").splitlines()):
         print(line)  # noqa: T201
 

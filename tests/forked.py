@@ -223,9 +223,6 @@ def _take_orphans(takes: bool) -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(takes), 0, 0, 0)
 
 
-# --- in the process that has imported the judge ----------------------------------------------------------------------
-
-
 def serve(number: int) -> None:
     """Fork a process for each order that comes through a socket, until it is closed."""
     with importing():  # a collection would copy all that the processes share

@@ -36,10 +36,7 @@ class PrivateEngine:
         options = ["--bridge", "none", *(f"--{name}=false" for name in networks)]
         with (self._directory / "log").open("ab") as log:
             self._daemon = subprocess.Popen(
-                ["dockerd", "--host", self.host, *words, *options],
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                ["dockerd", "--host", self.host, *words, *options], stdout=log, stderr=log, start_new_session=True
             )
         deadline = time.monotonic() + PATIENCE_S
         while not self.answers():
@@ -47,7 +44,6 @@ class PrivateEngine:
                 pytest.fail(f"no Engine: {(self._directory / 'log').read_text()[-2000:]}")
 
     def answers(self) -> bool:
-        """Whether it is there."""
         with suppress(OSError), closing(socket.socket(socket.AF_UNIX)) as door:
             door.connect(str(self._directory / "socket"))
             with closing(self.client()) as client:
@@ -55,11 +51,9 @@ class PrivateEngine:
         return False
 
     def client(self) -> docker.DockerClient:
-        """A client of it."""
         return docker.DockerClient(base_url=self.host, version="1.41", timeout=120)
 
     def load(self) -> None:
-        """Copy the judge's images into it."""
         with closing(docker.from_env()) as usual, closing(self.client()) as own:
             for tag in self.IMAGES:
                 own.images.load(b"".join(usual.images.get(tag).save(named=True)))
@@ -83,8 +77,10 @@ class PrivateEngine:
         for process in self._shims():
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        for mount in self._mounts():
-            subprocess.run(["umount", "--lazy", mount], check=False)
+        mounts = [line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()]
+        for mount in reversed(mounts):
+            if mount.startswith(f"{self._directory}/"):
+                subprocess.run(["umount", "--lazy", mount], check=False)
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _shims(self) -> list[int]:
@@ -96,11 +92,6 @@ class PrivateEngine:
                 if mine in (path / "cmdline").read_bytes() and int(path.name) != os.getpid():
                     found.append(int(path.name))
         return found
-
-    def _mounts(self) -> list[str]:
-        lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
-        places = [line.split(" ")[4] for line in lines]
-        return [place for place in reversed(places) if place.startswith(f"{self._directory}/")]
 
 
 @contextmanager

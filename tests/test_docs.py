@@ -1,4 +1,4 @@
-"""Every command that the documentation tells a reader to type is typed here, in order, in an empty directory."""
+"""The documentation: its commands work in order in an empty directory, and its lists, links and limits are current."""
 
 import ast
 import os
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import docker
@@ -72,7 +73,6 @@ def commands(page: str) -> list[str]:
 
 
 def documents() -> list[str]:
-    """Paths of all documents, relative to the repository."""
     paths = [*ROOT.glob("*.md"), *(path for name in ("docs", "examples") for path in ROOT.glob(f"{name}/**/*.md"))]
     paths.append(ROOT / "changelog.d/README.md")
     return sorted(str(path.relative_to(ROOT)) for path in paths)
@@ -146,7 +146,6 @@ def test_every_shown_command_exists_with_its_options(page: str) -> None:
 
 
 def test_page_on_new_games_shows_the_actual_package() -> None:
-    """Every piece of code stands in one of its files."""
     package = ROOT / "tests/plugins/connect_four"
     files = [path.read_text() for path in package.rglob("*") if path.suffix in (".py", ".toml")]
     text = (ROOT / "docs/new-game.md").read_text()
@@ -166,12 +165,11 @@ def test_authors_page_states_the_enforced_limits() -> None:
     assert f"{limits.memory_bytes >> 20} MiB, sent as `INFO max_memory`" in text
     assert f"`/tmp` has {limits.scratch_bytes >> 20} MiB" in text
     assert f"One core, {limits.processes} processes and threads" in text
-    kept = {
+    for size, count in (
         (folders.temporary_bytes, folders.temporary_inodes),
         (folders.persistent_bytes, folders.persistent_inodes),
-    }
-    (each,) = kept
-    assert f"at most {each[0] >> 20} MiB and {each[1]:,} files" in text
+    ):
+        assert f"at most {size >> 20} MiB and {count:,} files" in text
     clock, fast = policy.clock, load_policy("gomocup-standard:fast").clock
     assert f"{clock.turn_ms // 1000} s a move and {clock.match_ms // 1000} s a game" in text
     assert f"({fast.turn_ms // 1000} s and {fast.match_ms // 1000} s in `:fast`)" in text
@@ -219,8 +217,7 @@ def test_a_language_page_has_each_build_command() -> None:
     text = " ".join(path.read_text() for path in (ROOT / "docs/languages").glob("*.md"))
 
     for kind, names in KINDS.items():
-        script = (SCRIPTS / kind).read_text()
-        program = re.findall(r"\b(?:try|run|mvn=\()\s*([a-z]+\d?)", script)
+        program = re.findall(r"\b(?:try|run|mvn=\()\s*([a-z]+\d?)", (SCRIPTS / kind).read_text())
         for word in [*program[:1], *names]:
             assert word in text, f"{kind}: {word}"
     for name in LANGUAGES_NOT_BUILT:
@@ -307,22 +304,19 @@ def defined_in_judge(names: set[str]) -> set[str]:
 def members_of_classes(names: set[str]) -> set[str]:
     """`Class.member` of the classes of judge with these names: methods, fields, constants."""
     defined = re.compile(rf"^ *class ({'|'.join(names)})\b", re.MULTILINE)
-    classes = [
-        node
+    members = [
+        (each.name, node)
         for text in (path.read_text() for path in ROOT.glob("judge/**/*.py"))
         if defined.search(text)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.ClassDef)
+        for each in ast.walk(ast.parse(text))
+        if isinstance(each, ast.ClassDef)
+        for node in each.body
     ]
-    found = set()
-    for each in classes:
-        for node in each.body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                found.add(f"{each.name}.{node.name}")
-            elif isinstance(node, ast.AnnAssign | ast.Assign):
-                targets = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
-                found |= {f"{each.name}.{ast.unparse(target)}" for target in targets}
-    return found
+    functions = ast.FunctionDef | ast.AsyncFunctionDef
+    methods = {f"{name}.{node.name}" for name, node in members if isinstance(node, functions)}
+    fields = {f"{name}.{ast.unparse(node.target)}" for name, node in members if isinstance(node, ast.AnnAssign)}
+    constants = {f"{name}.{ast.unparse(node.targets[0])}" for name, node in members if isinstance(node, ast.Assign)}
+    return methods | fields | constants
 
 
 def anchors(page: Path) -> set[str]:
@@ -330,3 +324,40 @@ def anchors(page: Path) -> set[str]:
     text = re.sub(r"^( *)```.*?^\1```", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+PAGE = ROOT / "docs/api.md"
+ROWS = re.findall(r"^\| `(judge[a-z._]*)` \| (\w+) \| (.+?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+
+PLUGINS = [*sorted(ROOT.glob("plugins/*/judge_*")), ROOT / "tests/plugins/connect_four/connect_four"]
+"""The packages of games and protocols in this repository."""
+
+
+def test_page_lists_each_module_once_with_its_stability() -> None:
+    modules = [module for module, _, _ in ROWS]
+
+    assert len(modules) == len(set(modules))
+    assert {level for _, level, _ in ROWS} == {"stable", "provisional"}
+
+
+def test_listed_names_exist() -> None:
+    for module, _, names in ROWS:
+        found = import_module(module)
+        for name in re.findall(r"`(\w+)`", names):
+            assert hasattr(found, name), f"{module}.{name}"
+
+
+@pytest.mark.parametrize("plugin", PLUGINS, ids=lambda plugin: plugin.name)
+def test_plugin_imports_existing_names_of_listed_modules(plugin: Path) -> None:
+    trees = [ast.parse(path.read_text()) for path in plugin.rglob("*.py")]
+    imports = {
+        (node.module, alias.name)
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "judge"
+        for alias in node.names
+    }
+
+    assert imports
+    assert set() == {module for module, _ in imports} - {module for module, _, _ in ROWS}
+    assert [] == [(module, name) for module, name in imports if not hasattr(import_module(module), name)]

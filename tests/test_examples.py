@@ -11,6 +11,7 @@ import pytest
 
 from judge.host.house_agents import build_house_agents
 from tests.cli.brains import write_brain
+from tests.cli.test_evaluate import POOL
 from tests.forked import run_line
 
 ROOT = Path(__file__).parents[1]
@@ -50,14 +51,6 @@ def test_every_command_of_the_examples_works(tmp_path: Path) -> None:
     assert (folder / "public/index.html").is_file()
 
 
-POOL = """policy = "gomocup-fastgame"
-change = ["game.options.width=6", "game.options.height=6", "box.reuse=agent", "clock.starved_share=1"]
-
-[[agents]]
-path = "leaver.py"
-"""
-
-
 @pytest.mark.docker
 def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> None:
     build_house_agents()
@@ -89,14 +82,8 @@ def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> N
         "GITHUB_STEP_SUMMARY": str(summary),
     }
 
-    done = subprocess.run(
-        [str(EXAMPLES / "github-action/evaluate")],
-        cwd=engine,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = [str(EXAMPLES / "github-action/evaluate")]
+    done = subprocess.run(words, cwd=engine, env=environment, capture_output=True, text=True, check=False)
 
     assert 0 == done.returncode, done.stderr
     assert summary.read_text().startswith("### stronger than its parent, 70 %\n")
@@ -111,5 +98,4 @@ def test_action_compares_two_commits_and_writes_the_verdict(tmp_path: Path) -> N
 def test_scripts_of_the_action_have_no_finding_of_shellcheck() -> None:
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")
-    script = EXAMPLES / "github-action/evaluate"
-    subprocess.run(["shellcheck", str(script)], check=True)
+    subprocess.run(["shellcheck", str(EXAMPLES / "github-action/evaluate")], check=True)

@@ -1,103 +1,76 @@
-"""Structure of the code: imports point one way, and nothing mentions where it was written."""
+"""Structure of the code: imports point one way, compilers warn of nothing, nothing mentions where it was written."""
 
 import ast
 import re
+import shutil
 import subprocess
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from judge import DISTRIBUTION
+from judge.base.resources import IMAGES
 from judge.catalog import GAMES, game_entry
 from judge.protocols import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 
-MAY_IMPORT = {
-    "base": set(),
-    "translations": set(),
-    "games": {"base"},
-    "sandbox": {"base"},
-    "journal": {"base", "translations"},
-    "host": {"base", "sandbox"},
-    "protocols": {"base", "games"},
-    "record": {"base", "games", "sandbox", "protocols"},
-    "referee": {"base", "games", "sandbox", "protocols", "record"},
-    "play": {"base", "games", "sandbox", "protocols", "record", "referee"},
-    "agents": {"base", "games", "sandbox", "host", "protocols", "record"},
-    "formats": {"base", "games", "record", "referee"},
-    "testing": {"base", "games", "sandbox", "protocols", "record", "referee"},
-    "catalog": {"base", "games", "record", "formats"},
-    "contest_games": {"games", "formats"},
-    "render": {"base", "formats"},
-    "broadcast": {"base", "games", "protocols", "record", "referee", "formats", "catalog"},
-    "statistics": {"base", "contest_games"},
-    "store": {"base", "games", "contest_games", "journal"},
-    "notices": {"base", "store"},
-    "transparency": {"base", "journal", "store"},
-    "submissions": {
-        "base", "journal", "games", "sandbox", "protocols", "record", "referee", "play", "agents", "catalog", "store",
-        "notices",
-    },
-    "tournament": {"base", "journal", "games", "record", "catalog", "contest_games", "statistics", "transparency"},
-    "contest_view": {
-        "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "tournament",
-    },
-    "contest": {
-        "base", "journal", "games", "sandbox", "host", "record", "referee", "play", "agents", "formats", "catalog",
-        "contest_games", "broadcast", "statistics", "store", "transparency", "submissions", "tournament",
-        "contest_view",
-    },
-    "cluster": {
-        "base", "journal", "sandbox", "host", "record", "referee", "play", "agents", "contest_games", "broadcast",
-        "store", "contest_view", "contest",
-    },
-    "publish": {
-        "base", "journal", "games", "record", "formats", "contest_games", "statistics", "store", "transparency",
-        "tournament", "contest_view", "contest",
-    },
-    "terminal": {
-        "base", "games", "sandbox", "protocols", "record", "referee", "agents", "formats", "catalog", "contest_games",
-        "broadcast", "statistics", "submissions", "tournament", "contest_view", "contest",
-    },
-    "attacks": {"base", "games", "sandbox", "host", "record", "referee", "play", "agents", "catalog"},
-    "site": {
-        "base", "journal", "translations", "games", "record", "referee", "formats", "catalog", "contest_games",
-        "render", "statistics", "store", "tournament", "publish", "contest_view",
-    },
-    "publish.verify": {
-        "base", "journal", "games", "sandbox", "record", "referee", "contest_games", "statistics", "store",
-        "transparency", "tournament", "contest_view", "contest", "publish",
-    },
-    "publish.export": {
-        "base", "translations", "record", "referee", "formats", "catalog", "contest_games", "statistics",
-        "transparency", "contest_view", "contest", "publish", "site",
-    },
-    "cup": {
-        "base", "journal", "translations", "host", "record", "agents", "contest_games", "transparency", "submissions",
-        "tournament", "contest_view", "contest", "publish", "site", "publish.verify", "publish.export",
-    },
-    "web": {
-        "base", "journal", "translations", "sandbox", "host", "record", "referee", "formats", "catalog",
-        "contest_games", "render", "broadcast", "statistics", "store", "notices", "transparency", "submissions",
-        "tournament", "contest_view", "contest", "publish", "site", "publish.export", "cup",
-    },
-    "api": {
-        "base", "journal", "games", "host", "protocols", "record", "referee", "play", "agents", "formats", "catalog",
-        "contest_games", "sandbox", "statistics", "tournament", "transparency", "submissions", "contest_view",
-        "contest", "cluster", "publish", "publish.export",
-    },
-    "cli": {
-        "api", "base", "journal", "translations", "games", "sandbox", "host", "record", "referee", "play", "agents",
-        "formats", "catalog", "contest_games", "render", "broadcast", "statistics", "store", "transparency",
-        "submissions", "tournament", "contest_view", "contest", "cluster", "publish", "terminal", "attacks", "site",
-        "publish.verify", "publish.export", "cup", "web",
-    },
-}  # fmt: skip
+MAY_IMPORT_TABLE = """
+base:
+translations:
+games: base
+sandbox: base
+journal: base translations
+host: base sandbox
+protocols: base games
+record: base games sandbox protocols
+referee: base games sandbox protocols record
+play: base games sandbox protocols record referee
+agents: base games sandbox host protocols record
+formats: base games record referee
+testing: base games sandbox protocols record referee
+catalog: base games record formats
+contest_games: games formats
+render: base formats
+broadcast: base games protocols record referee formats catalog
+statistics: base contest_games
+store: base games contest_games journal
+notices: base store
+transparency: base journal store
+submissions: base journal games sandbox protocols record referee play agents catalog store notices
+tournament: base journal games record catalog contest_games statistics transparency
+contest_view: base journal games record formats contest_games statistics store tournament
+contest: base journal games sandbox host record referee play agents formats catalog contest_games broadcast statistics
+  store transparency submissions tournament contest_view
+cluster: base journal sandbox host record referee play agents contest_games broadcast store contest_view contest
+publish: base journal games record formats contest_games statistics store transparency tournament contest_view contest
+terminal: base games sandbox protocols record referee agents formats catalog contest_games broadcast statistics
+  submissions tournament contest_view contest
+attacks: base games sandbox host record referee play agents catalog
+site: base journal translations games record referee formats catalog contest_games render statistics store tournament
+  publish contest_view
+publish.verify: base journal games sandbox record referee contest_games statistics store transparency tournament
+  contest_view contest publish
+publish.export: base translations record referee formats catalog contest_games statistics transparency contest_view
+  contest publish site
+cup: base journal translations host record agents contest_games transparency submissions tournament contest_view
+  contest publish site publish.verify publish.export
+web: base journal translations sandbox host record referee formats catalog contest_games render broadcast statistics
+  store notices transparency submissions tournament contest_view contest publish site publish.export cup
+api: base journal games host protocols record referee play agents formats catalog contest_games sandbox statistics
+  tournament transparency submissions contest_view contest cluster publish publish.export
+cli: api base journal translations games sandbox host record referee play agents formats catalog contest_games render
+  broadcast statistics store transparency submissions tournament contest_view contest cluster publish terminal attacks
+  site publish.verify publish.export cup web
+"""
 """For each package the packages that it may import."""
+
+MAY_IMPORT = {
+    name: {*names.split()} for name, names in re.findall(r"^([\w.]+):((?:.|\n )*)$", MAY_IMPORT_TABLE, re.MULTILINE)
+}
 
 
 def modules() -> list[Path]:
@@ -129,24 +102,13 @@ def package_of(path: Path) -> str:
     return package_name(path.relative_to(ROOT / "judge").with_suffix("").parts)
 
 
-def imported_packages(path: Path) -> Iterator[str]:
-    for node in ast.walk(module_tree(path)):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        for name in names:
-            parts = name.split(".")
-            if parts[0] == "judge" and len(parts) > 1:
-                yield package_name(parts[1:])
+def imported_packages(path: Path) -> set[str]:
+    return {package_name(name.split(".")[1:]) for name in imported_names(path) if name.startswith("judge.")}
 
 
 def test_a_package_imports_only_packages_below_it() -> None:
     packages = {path: package_of(path) for path in modules() if package_of(path) != "__init__"}
-    too_many = {
-        path: set(imported_packages(path)) - {package, *MAY_IMPORT[package]} for path, package in packages.items()
-    }
+    too_many = {path: imported_packages(path) - {package, *MAY_IMPORT[package]} for path, package in packages.items()}
 
     assert {} == {path: names for path, names in too_many.items() if names}
     assert not any("testing" in packages for packages in MAY_IMPORT.values()), "it is for tests alone"
@@ -167,7 +129,6 @@ OPERATING_SYSTEM = {"io", "os", "pathlib", "select", "socket", "subprocess", "th
 
 
 def test_rules_and_protocols_do_no_io() -> None:
-    """They use no pipe, clock, file or process."""
     base = ROOT / "judge/base"
     for path in [*modules_in("games"), *modules_in("protocols"), base / "text.py", base / "parsing.py"]:
         assert set() == imported_names(path) & (OPERATING_SYSTEM | {"random"}), path
@@ -175,8 +136,7 @@ def test_rules_and_protocols_do_no_io() -> None:
 
 def test_tournament_uses_no_store_no_sandbox_and_no_operating_system() -> None:
     """The same snapshot, pairings and results give the same schedule and the same standings, also in a verifier."""
-    paths = [*modules_in("tournament"), ROOT / "judge/contest_games.py", *modules_in("statistics")]
-    for path in paths:
+    for path in [*modules_in("tournament"), ROOT / "judge/contest_games.py", *modules_in("statistics")]:
         names = imported_names(path)
         assert set() == names & (OPERATING_SYSTEM | {"datetime", "random", "sqlalchemy"}), path
         assert not {name for name in names if name.startswith(("judge.store", "judge.sandbox", "judge.agents"))}, path
@@ -208,7 +168,6 @@ def test_the_answers_of_the_intake_need_no_web_extra() -> None:
 
 
 def test_the_referee_names_no_game_and_no_protocol() -> None:
-    """What carries every game may know none of them."""
     text = (ROOT / "judge/referee/referee.py").read_text().lower()
 
     for word in ("gomoku", "gomocup", "stratego", "chess", "renju", "agi"):
@@ -228,12 +187,7 @@ def test_verdicts_on_agents_and_voids_come_from_the_blame_table_and_the_games() 
 
     assert makers == {
         "Void": {"referee/blame.py"},
-        "AgentFault": {
-            "games",
-            "referee/blame.py",
-            "formats/quantum_chess/log.py",
-            "formats/stratego/log.py",
-        },
+        "AgentFault": {"games", "referee/blame.py", "formats/quantum_chess/log.py", "formats/stratego/log.py"},
     }
 
 
@@ -244,18 +198,13 @@ NOT_ONLY_A_PROTOCOL = {"person"}
 """The name of a protocol that is also a kind of box."""
 
 
-def may_name_a_game(path: Path) -> bool:
-    parts = path.relative_to(ROOT / "judge").parts
-    return parts[0] in OF_ONE_GAME or (parts[0] == "formats" and len(parts) > 2)
-
-
 def test_a_game_or_protocol_is_named_by_its_entry_alone() -> None:
     """The rest of the judge finds it in what is registered, so that a stranger's is treated as ours."""
     names = {*GAMES.names(), *PROTOCOLS.names()} - NOT_ONLY_A_PROTOCOL
     named = {
         (path, node.value)
         for path in modules_with(names)
-        if not may_name_a_game(path)
+        if package_of(path) not in OF_ONE_GAME and not path.match("judge/formats/*/*")
         for node in ast.walk(module_tree(path))
         if isinstance(node, ast.Constant) and node.value in names
     }
@@ -343,3 +292,31 @@ def test_no_file_is_an_archive_or_a_program_of_others() -> None:
     ]
 
     assert [] == [name for name in binary if OUR_DATA.isdisjoint((name, str(Path(name).parent)))]
+
+
+GCC = ("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
+JAVAC = ("javac", "-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "--release", "11", "-Xlint:all", "-Werror", "-d")
+"""It starts sooner with a simpler Java machine."""
+
+
+def folders_with(ending: str) -> list[Path]:
+    return sorted({path.parent for path in IMAGES.rglob(f"*{ending}")})
+
+
+def complaints(command: list[str], folder: Path, ending: str) -> tuple[int, str]:
+    files = sorted(path.name for path in folder.glob(f"*{ending}"))
+    done = subprocess.run([*command, *files], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", folders_with(".c"), ids=lambda folder: folder.name)
+def test_gcc_warns_of_nothing(folder: Path) -> None:
+    assert (0, "") == complaints([*GCC], folder, ".c")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("javac") is None, reason="there is no javac here")
+@pytest.mark.parametrize("folder", folders_with(".java"), ids=lambda folder: folder.name)
+def test_javac_warns_of_nothing(folder: Path, tmp_path: Path) -> None:
+    assert (0, "") == complaints([*JAVAC, str(tmp_path)], folder, ".java")

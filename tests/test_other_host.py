@@ -5,7 +5,6 @@ The host is a root file system of Debian's files. It has an Engine with a base i
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,15 +21,15 @@ from judge.sandbox.runtimes import ImageRecipe
 from tests.examples import evidence
 from tests.host.test_image_ways import build_arguments, engine_with_base
 from tests.private_engine import PrivateEngine
+from tests.test_wheel import LOCAL, ROOT, copy_sources, run_program
 
-ROOT = Path(__file__).parents[1]
 USER = 4321
 PACKAGES = ("base-files", "bash", "coreutils", "dash", "libc-bin", "libstdc++6", "python3-venv")
 """numpy's wheel needs the C++ library."""
 MISSING = ("apt-get", "cc", "dpkg", "gcc", "mmdebstrap")
-RELEASE = 'ID=other\nID_LIKE="fedora"\nPRETTY_NAME="Another distribution"\n'
-SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "judge", "images", "policies")
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+"""The index is that of the host's configuration."""
+RELEASE = 'ID=other\nID_LIKE="fedora"\nPRETTY_NAME="Another distribution"\n'
 
 pytestmark = [pytest.mark.docker, pytest.mark.long, pytest.mark.timeout(1800), evidence]
 
@@ -62,10 +61,7 @@ class OtherHost:
         words = [f"{name}={value}" for name, value in variables.items()]
         inside = shlex.join(["chroot", *ids, ".", "/usr/bin/env", "-i", *words, "/bin/sh", "-ec", f"cd; {script}"])
         lines = "\n".join([*mounts, f"exec {inside}"])
-        command = ["unshare", "--mount", "--propagation", "private", "sh", "-ec", lines]
-        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        return run_program("unshare", "--mount", "--propagation", "private", "sh", "-ec", lines, cwd=self.root)
 
 
 @pytest.fixture
@@ -76,7 +72,11 @@ def other_host(tmp_path: Path) -> Iterator[OtherHost]:
     with engine_with_base(base) as engine:
         host = OtherHost(tmp_path / "root", shared, engine, tmp_path / "wheels")
         _make_root(host, tmp_path / "system")
-        _make_wheels(host.wheels, tmp_path / "source")
+        copy_sources(tmp_path / "source")
+        subprocess.run([*PIP, "wheel", *LOCAL, "--wheel-dir", host.wheels, tmp_path / "source"], check=True)
+        (wheel,) = host.wheels.iterdir()
+        download = ("download", "--only-binary", ":all:", "--constraint", ROOT / "constraints.txt")
+        subprocess.run([*PIP, *download, "--dest", host.wheels, wheel], check=True)
         Path(engine.host.removeprefix("unix://")).parent.chmod(0o755)
         yield host
     remove_directory(shared)
@@ -100,18 +100,6 @@ def _make_root(host: OtherHost, scratch: Path) -> None:
     release.write_text(RELEASE, encoding="ascii")
     os.chown(home, USER, USER)
     host.shared.chmod(0o1777)
-
-
-def _make_wheels(target: Path, source: Path) -> None:
-    source.mkdir()
-    for name in SOURCES:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, source / name)
-    local = ("--no-index", "--no-deps", "--no-build-isolation")
-    subprocess.run([*PIP, "wheel", *local, "--wheel-dir", target, source], check=True)
-    (wheel,) = target.iterdir()
-    constraints = ("--constraint", ROOT / "constraints.txt")
-    subprocess.run([*PIP, "download", "--only-binary", ":all:", "--dest", target, *constraints, wheel], check=True)
 
 
 def test_a_wheel_plays_publishes_and_verifies_a_contest(other_host: OtherHost) -> None:

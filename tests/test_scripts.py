@@ -10,6 +10,8 @@ import pytest
 
 from judge.host.distribution import commands_for
 from judge.sandbox.machine.cores import available, parse_processors, place_slots, whole_cores
+from tests import changed
+from tests.changed import OF_ALL
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 LIB = SCRIPTS / "lib.sh"
@@ -20,7 +22,6 @@ grep Cpus_allowed_list /proc/self/status
 
 
 def bash(script: str, **environment: str) -> str:
-    """What a script prints that has sourced the library."""
     words = ["bash", "-euc", f"source {LIB}\n{script}"]
     return subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, **environment}).stdout
 
@@ -43,7 +44,6 @@ def test_an_engine_on_a_single_processor_is_not_pinned() -> None:
 
 @pytest.mark.parametrize("is_wished", [False, True], ids=["as the judge is placed", "as the operator says"])
 def test_daemon_starts_at_the_given_address(tmp_path: Path, is_wished: bool) -> None:
-    """The daemon is a program of the test's that says where it runs."""
     (tmp_path / "dockerd").write_text(DAEMON)
     (tmp_path / "dockerd").chmod(0o755)
     log = tmp_path / "log"
@@ -71,7 +71,6 @@ class Limit:
     most: int
 
     def ensure(self, folder: Path, before: str, used: int) -> tuple[str, str]:
-        """The limit afterwards, and what was printed."""
         limit, uses = folder / "limit", folder / "7"
         limit.write_text(before)
         uses.write_text(used * self.line)
@@ -131,3 +130,21 @@ def test_scripts_print_the_commands_of_this_distribution() -> None:
     assert [commands_for(need) for need in ("engine", "join", "python")] == bash(
         "commands_for engine; commands_for join; commands_for python"
     ).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("judge/cli/play.py", {"tests/cli", *OF_ALL}),
+        (
+            "judge/publish/verify/export.py",
+            {"tests/verify", "tests/cup", "tests/cli/test_cup.py", "tests/web", "tests/cli", *OF_ALL},
+        ),
+        ("docs/play.md", {"tests/test_docs.py"}),
+        ("tests/golden/export.txt", {"tests/golden"}),
+        ("tests/verify/test_draw.py", {"tests/verify/test_draw.py"}),
+        ("scripts/test", set()),
+    ],
+)
+def test_changed_file_has_the_tests_of_its_package_and_importers(file: str, expected: set[str]) -> None:
+    assert sorted(expected) == changed.tests_of([file])

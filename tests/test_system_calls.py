@@ -1,15 +1,10 @@
 """docs/system-calls.md and the profiles of system calls say the same."""
 
-import importlib.util
-from collections.abc import Iterator
-from pathlib import Path
-from types import ModuleType
-from typing import Any
-
 import pytest
 
 from judge.attacks.table import ATTACKS
 from judge.sandbox.docker import seccomp
+from scripts.system_calls import PAGE, load_reasons, page
 
 NAME_A_PROCESS = {
     "capget", "clock_getres", "clock_gettime", "clock_nanosleep", "get_robust_list", "getpgid", "getpriority", "getsid",
@@ -22,59 +17,38 @@ NAME_A_PROCESS = {
 }  # fmt: skip
 """The kernel's calls with a process id, or with a clock that contains one, among their arguments."""
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "system_calls.py"
+REASONS = load_reasons()
 
 
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    """scripts/system_calls.py."""
-    spec = importlib.util.spec_from_file_location("system_calls", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def reasons(script: ModuleType) -> dict[str, Any]:
-    """docs/system-calls.toml."""
-    return dict(script.load_reasons())
-
-
-def parts(section: str) -> Iterator[str]:
-    for name in seccomp.profile_names():
-        yield from getattr(seccomp.load_profile(name), section)
-
-
-def test_page_equals_the_script_output(script: ModuleType) -> None:
-    assert script.page() == script.PAGE.read_text(encoding="utf-8"), "run .venv/bin/python scripts/system_calls.py"
+def test_page_equals_the_script_output() -> None:
+    assert page() == PAGE.read_text(encoding="utf-8"), "run .venv/bin/python scripts/system_calls.py"
 
 
 @pytest.mark.parametrize("section", ["allow", "only", "skip"])
-def test_each_part_of_a_profile_has_a_reason_and_each_reason_a_part(section: str, reasons: dict[str, Any]) -> None:
-    assert set(parts(section)) == set(reasons[section])
-    for entry in reasons[section].values():
+def test_each_part_of_a_profile_has_a_reason_and_each_reason_a_part(section: str) -> None:
+    profiles = map(seccomp.load_profile, seccomp.profile_names())
+    assert {part for profile in profiles for part in getattr(profile, section)} == set(REASONS[section])
+    for entry in REASONS[section].values():
         assert entry["reason"]
         assert entry.get("bound") or section == "skip"
 
 
-def test_each_individually_limited_call_is_admitted(reasons: dict[str, Any]) -> None:
+def test_each_individually_limited_call_is_admitted() -> None:
     profiles = [seccomp.load_profile(name) for name in seccomp.profile_names()]
-    for part, entry in reasons["allow"].items():
+    for part, entry in REASONS["allow"].items():
         admitted = {call for profile in profiles for call in profile.allow.get(part, ())}
         assert set(entry.get("calls", ())) <= admitted
 
 
-def test_each_permitted_call_that_names_a_process_is_listed(reasons: dict[str, Any]) -> None:
-    listed = {call.partition("-")[0] for row in reasons["first"] for call in row["calls"]}
+def test_each_permitted_call_that_names_a_process_is_listed() -> None:
+    listed = {call.partition("-")[0] for row in REASONS["first"] for call in row["calls"]}
     permitted = {call for name in seccomp.profile_names() for call in seccomp.load_profile(name).calls}
     assert NAME_A_PROCESS & permitted <= listed
 
 
-def test_each_attack_that_is_named_exists(reasons: dict[str, Any]) -> None:
+def test_each_attack_that_is_named_exists() -> None:
     known = {attack.id for attack in ATTACKS}
     named = {
-        attack for section in ("later", "memory") for entry in reasons[section] for attack in entry.get("attacks", ())
+        attack for section in ("later", "memory") for entry in REASONS[section] for attack in entry.get("attacks", ())
     }
     assert named <= known

@@ -50,7 +50,7 @@ for line in sys.stdin:
     elif word == "BEGIN":
         move()
     elif word == "ABOUT":
-        say('name="brain", version="1"')
+        say({about})
     elif word == "END":
         break
     else:
@@ -60,23 +60,27 @@ for line in sys.stdin:
 """
 
 
-def write_brain(
-    directory: Path,
-    name: str,
+def brain_text(
     trick: str = "pass",
     at_once: str = "",
     start: str = "OK",
     other: str = "pass",
     at_end: str = "",
+    about: str = """'name="brain", version="1"'""",
 ) -> str:
-    """Write an executable brain; returns its path.
+    """The program of a brain.
 
     `trick` runs before each move, `at_once` before anything, `other` for a `word` that a brain does not know, with the
-    `rest` of its line, and `at_end` after the last line.
+    `rest` of its line, and `at_end` after the last line. `about` is an expression.
     """
-    path = directory / f"{name}.py"
     trick, other = (indent(code.strip("\n"), "    ") for code in (trick, other))
-    path.write_text(_BRAIN.format(trick=trick, other=other, at_once=at_once, start=start, at_end=at_end))
+    return _BRAIN.format(trick=trick, other=other, at_once=at_once, start=start, at_end=at_end, about=about)
+
+
+def write_brain(directory: Path, name: str, *code: str, **more: str) -> str:
+    """Write an executable brain with this code (see `brain_text`); returns its path."""
+    path = directory / f"{name}.py"
+    path.write_text(brain_text(*code, **more))
     path.chmod(0o755)
     return str(path)
 

@@ -18,16 +18,18 @@ from tests import forked
 
 @dataclass(frozen=True)
 class Ran:
-    """What a command came to."""
-
     code: int
     out: str
     err: str
 
     @property
+    def document(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self.out)
+        return document
+
+    @property
     def games(self) -> list[dict[str, Any]]:
-        """The games of a `--json` document."""
-        games: list[dict[str, Any]] = json.loads(self.out)["games"]
+        games: list[dict[str, Any]] = self.document["games"]
         return games
 
 
@@ -49,11 +51,11 @@ QUICK = [*SHORT, *(word for change in TINY for word in ("--set", change))]
 
 @pytest.fixture
 def judge(tmp_path: Path) -> Judge:
-    """`judge ARGUMENTS...`, run to its end in a directory of its own."""
+    """Run `judge ARGUMENTS...` to its end in a temporary directory; `code` is the expected exit code, if given."""
 
-    def run(*arguments: str) -> Ran:
-        command = [sys.executable, "-m", "judge.cli", *arguments]
-        done = forked.run(command, cwd=tmp_path, text=True)
+    def run(*arguments: str, code: int | None = None) -> Ran:
+        done = forked.run([sys.executable, "-m", "judge.cli", *arguments], cwd=tmp_path, text=True)
+        assert code in (None, done.returncode), done.stdout + done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 
     return run
@@ -61,13 +63,11 @@ def judge(tmp_path: Path) -> Judge:
 
 @pytest.fixture(scope="session", autouse=True)
 def house() -> None:
-    """The house agents, compiled."""
     build_house_agents()
 
 
 @pytest.fixture
 def client() -> Iterator[docker.DockerClient]:
-    """A client of the Engine."""
     with closing(docker.from_env()) as found:
         yield found
 
@@ -81,7 +81,6 @@ def orphans() -> Mapping[str, int]:
 
 
 def owner_of(labels: dict[str, str]) -> Owner:
-    """The process that made a container."""
     return Owner.decode(labels["judge.owner"])
 
 
@@ -90,5 +89,4 @@ def nothing_left() -> Iterator[None]:
     """No container is left behind by a judge that the test ran; tests beside it may kill theirs at this moment."""
     before = len(forked.begun)
     yield
-    mine = {*forked.begun[before:]}
-    assert [] == [each for each, pid in orphans().items() if pid in mine]
+    assert [] == [each for each, pid in orphans().items() if pid in forked.begun[before:]]

@@ -30,12 +30,8 @@ games = {games}
 """
 
 PATIENT = (
-    *TINY,
-    "clock.turn_ms=60000",
-    "clock.match_ms=0",
-    "clock.starved_share=1",
-    "folders.temporary=false",
-    "folders.persistent=false",
+    *(*TINY, "clock.turn_ms=60000", "clock.match_ms=0", "clock.starved_share=1"),
+    *("folders.temporary=false", "folders.persistent=false"),
 )
 
 SLOW = "if len(taken) < 2: time.sleep({pause})"
@@ -77,7 +73,6 @@ def running(directory: Path, *arguments: str, is_new: bool = False) -> Iterator[
 
 
 def line(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """The next line that it says."""
     assert process.stdout
     text = process.stdout.readline()
     assert text, f"it ended: {process.stderr.read() if process.stderr else ''}"

@@ -17,7 +17,6 @@ from tests.forked import ForkedProcess
 
 
 def begin(directory: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `judge ARGUMENTS...` in a directory, with pipes for its output."""
     command = [sys.executable, "-m", "judge.cli", *arguments]
     pipe = subprocess.PIPE
     return ForkedProcess(command, cwd=directory, stdout=pipe, stderr=pipe, text=True)

@@ -4,6 +4,7 @@ import fcntl
 import os
 import select
 import struct
+import sys
 import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +24,8 @@ class Terminal:
         self,
         command: Sequence[str],
         directory: Path,
-        columns: int,
-        rows: int,
+        columns: int = 80,
+        rows: int = 24,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
@@ -35,30 +36,21 @@ class Terminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         own = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
         inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
-        environment = inherited | own | dict(environment or {})
-        options: dict[str, Any] = {
-            "cwd": directory,
-            "env": environment,
-            "stdin": theirs,
-            "stdout": theirs,
-            "stderr": theirs,
-        }
+        options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
+        options |= {"cwd": directory, "env": inherited | own | dict(environment or {})}
         self._process: ForkedProcess[bytes] = ForkedProcess(command, start_new_session=True, **options)
         self.pid = self._process.pid
         os.close(theirs)
 
     @property
     def lines(self) -> list[str]:
-        """The screen, line by line."""
         return list(self.screen.display)
 
     @property
     def text(self) -> str:
-        """The screen as one text."""
         return "\n".join(self.lines)
 
     def type(self, keys: str) -> None:
-        """Type something."""
         os.write(self._fd, keys.encode())
 
     def until(self, seen: Callable[[str], bool]) -> None:
@@ -68,13 +60,14 @@ class Terminal:
             if not self._read(give_up):
                 raise AssertionError(f"it ended, or hung, with this on the screen:\n{self.text}")
 
-    def to_the_end(self) -> str:
-        """Read until the program has ended; the screen that it leaves."""
+    def to_the_end(self, code: int | None = None) -> str:
+        """Read until the program ends, with this exit code if given; the screen that it leaves."""
         give_up = time.monotonic() + PATIENCE_S
         while self._read(give_up):
             pass
         self.code = self._process.wait()
         os.close(self._fd)
+        assert code in (None, self.code), self.text
         return self.text
 
     def _read(self, give_up: float) -> bool:
@@ -88,6 +81,10 @@ class Terminal:
         self.written += data
         self._stream.feed(data)
         return bool(data)
+
+
+def begin_match(directory: Path, *arguments: str) -> Terminal:
+    return Terminal([sys.executable, "-m", "judge.cli", "match", *arguments], directory)
 
 
 def is_in_order(terminal: Terminal) -> bool:

@@ -15,10 +15,9 @@ pytestmark = pytest.mark.docker
 
 
 def test_author_reads_tried_checks_and_results(judge: Judge, nothing_left: None) -> None:
-    checked = judge("check", "house-python", "--policy", "gomocup-freestyle")
+    checked = judge("check", "house-python", "--policy", "gomocup-freestyle", code=0)
 
     lines = checked.out.splitlines()
-    assert checked.code == 0, checked.err
     assert lines[0] == "house-python, gomocup-freestyle, gomocup, docker-pipes"
     assert "pass    restart: RESTART between two games: the same process continued" in lines
     assert lines[-2].startswith("pass: ")
@@ -28,10 +27,9 @@ def test_author_reads_tried_checks_and_results(judge: Judge, nothing_left: None)
 def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path) -> None:
     brain = write_brain(tmp_path, "refuser", start="ERROR I have no board")
 
-    checked = judge("check", brain, "--policy", "gomocup-freestyle", *SHORT, "--json")
+    checked = judge("check", brain, "--policy", "gomocup-freestyle", *SHORT, "--json", code=1)
 
     report = CheckReport.model_validate_json(checked.out)
-    assert checked.code == 1
     assert report.grade is Grade.FAIL
     assert [finding.check for finding in report.findings] == ["start", "memory"]
     assert "I have no board" in report.findings[0].evidence
@@ -45,10 +43,7 @@ def test_a_script_gets_the_report_and_an_exit_code(judge: Judge, tmp_path: Path)
     ],
 )
 def test_unknown_agent_and_starter_are_the_users_mistake(judge: Judge, name: str, words: str) -> None:
-    checked = judge("check", name)
-
-    assert checked.code == 2
-    assert words in " ".join(checked.err.split())
+    assert words in " ".join(judge("check", name, code=2).err.split())
 
 
 def test_each_finding_is_printed_when_it_is_made(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from judge.journal.events import Accepted
 from judge.store.types import JournalLine
 from tests.broadcast.test_recorder import until
 from tests.cli.brains import packed_agent
-from tests.cli.conftest import Judge
+from tests.cli.conftest import Judge, Ran
 from tests.contest.test_full_disk import fill, mounted
 from tests.examples import evidence, of_evidence, sized
 from tests.faults.test_contest_killed import seeded
@@ -77,15 +77,16 @@ class Service:
 
 
 @contextmanager
-def club(judge: Judge, tmp_path: Path, closes: datetime, *options: str) -> Iterator[Service]:
+def club(judge: Judge, tmp_path: Path, *options: str) -> Iterator[Service]:
     """A contest that was set up by the first command. In the end the process that plays it is ended."""
     (tmp_path / "authors.txt").write_text(AUTHORS)
     service = Service(tmp_path / "weekend")
-    made = judge(
+    closes = datetime.now(UTC) + timedelta(hours=1)
+    judge(
         *("contest", "init", "weekend", "--game", "gomoku", "--closes", closes.isoformat(" ", "seconds")[:19], *QUICK),
         *("--authors", "authors.txt", "--url", service.url, "--agent", "house-instant", *options),
+        code=0,
     )
-    assert 0 == made.code, made.err
     try:
         yield service
     finally:
@@ -95,15 +96,12 @@ def club(judge: Judge, tmp_path: Path, closes: datetime, *options: str) -> Itera
 
 
 def accepted(service: Service) -> list[JournalLine]:
-    """The results that count, newest first."""
     with closing(open_store(load_plan(service.folder))) as store:
         return store.last_lines("weekend", None, Accepted)
 
 
 def links(folder: Path) -> dict[str, str]:
-    """The sign-in links by name."""
-    found = re.findall(r"(.+): (http\S+)", (folder / "links.txt").read_text())
-    return dict(found)
+    return dict(re.findall(r"(.+): (http\S+)", (folder / "links.txt").read_text()))
 
 
 def authorization(service: Service, author: str) -> dict[str, str]:
@@ -119,22 +117,24 @@ def exports(folder: Path) -> list[Path]:
     return sorted((folder / "exports").glob("*/public/manifest.json"))
 
 
-def move_closing(service: Service, moment: datetime) -> None:
-    """Let submissions close and the contest start at another moment, as an organiser does in the file."""
+def close_now(service: Service) -> None:
+    """Let submissions close and the contest start now, as an organiser does in the file."""
     path = service.folder / "contest.toml"
-    path.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {moment.isoformat()}", path.read_text()))
+    path.write_text(re.sub(r"(?m)^(closes|starts) = .*$", rf"\1 = {datetime.now(UTC).isoformat()}", path.read_text()))
 
 
-def sockets_of_engine(pid: int) -> list[str]:
-    """The connections of a process to the Engine's socket."""
-    named = subprocess.run(["ss", "-xpH"], capture_output=True, text=True, check=True).stdout
-    return [line for line in named.splitlines() if "docker.sock" in line and f"pid={pid}," in line]
+def check_export(judge: Judge, service: Service, games: int) -> Ran:
+    """Wait for the export, and verify it."""
+    until(lambda: bool(exports(service.folder)), "there is no export")
+    verified = judge("contest", "verify", "weekend", code=0)
+    assert f"ok: weekend, {games} games replayed" in verified.out
+    return verified
 
 
 def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
     judge: Judge, tmp_path: Path, browser: Browser
 ) -> None:
-    with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
+    with club(judge, tmp_path) as service:
         service.start()
         assert service.process is not None
         browser.visit(links(service.folder)["Ada L."])
@@ -143,16 +143,14 @@ def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
         browser.ask("document.querySelector('#upload button').click()")
         browser.wait_for("document.getElementById('state')?.textContent === 'passed'")
         browser.leave()
-        of_engine, (player,) = sockets_of_engine(service.process.pid), players_of(service.process.pid)
-        move_closing(service, datetime.now(UTC))
-        until(lambda: bool(exports(service.folder)), "there is no export")
-
-        verified = judge("contest", "verify", "weekend")
+        sockets = subprocess.run(["ss", "-xpH"], capture_output=True, text=True, check=True).stdout.splitlines()
+        of_engine = [line for line in sockets if "docker.sock" in line and f"pid={service.process.pid}," in line]
+        (player,) = players_of(service.process.pid)
+        close_now(service)
+        verified = check_export(judge, service, 2)
 
         assert [] == of_engine
         assert player != service.process.pid
-        assert 0 == verified.code, verified.out + verified.err
-        assert "ok: weekend, 2 games replayed" in verified.out
         assert f"publish weekend/exports/{exports(service.folder)[0].parts[-3]}/public" in verified.out
         assert "WARNING" not in verified.err
 
@@ -160,10 +158,7 @@ def test_three_commands_make_a_verified_cup_of_agents_that_came_by_a_browser(
 @pytest.mark.parametrize("store", ["sqlite", *of_evidence("postgresql")])
 def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path, store: str) -> None:
     chance = seeded()
-    with (
-        database(store) as url,
-        club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1), "--store", url) as service,
-    ):
+    with database(store) as url, club(judge, tmp_path, "--store", url) as service:
         plan = service.folder / "contest.toml"
         plan.write_text(f"{plan.read_text()}\n[intake]\ntries = 1\nagain_s = 0\n")
         service.start()
@@ -173,7 +168,7 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path, store: s
             assert 201 == sent.status_code, sent.text
             service.kill()
             service.start()
-        move_closing(service, datetime.now(UTC))
+        close_now(service)
         for number in range(KILLS):
             ends = time.monotonic() + chance.uniform(0, 4)
             while not exports(service.folder) and time.monotonic() < ends:
@@ -182,13 +177,9 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path, store: s
                 os.kill(int(player), signal.SIGKILL)
             service.kill()
             service.start()
-        until(lambda: bool(exports(service.folder)), "there is no export")
+        check_export(judge, service, 6)
         late = submit(service, "Bob", agent)
 
-        verified = judge("contest", "verify", "weekend")
-
-        assert 0 == verified.code, verified.out + verified.err
-        assert "ok: weekend, 6 games replayed" in verified.out
         assert 1 == len(exports(service.folder))
         assert 6 == len(accepted(service))
         assert (409, True) == (late.status_code, "submissions closed at" in late.text)
@@ -200,17 +191,17 @@ def test_cup_survives_kills_in_each_phase(judge: Judge, tmp_path: Path, store: s
 
 @evidence
 def test_service_without_a_player_receives_and_another_process_plays(judge: Judge, tmp_path: Path) -> None:
-    with club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1)) as service:
+    with club(judge, tmp_path) as service:
         service.start("--no-play")
         assert service.process is not None
         assert [] == players_of(service.process.pid)
         sent = submit(service, "Bob", packed_agent(tmp_path).read_bytes()).json()
-        move_closing(service, datetime.now(UTC))
+        close_now(service)
         words = [sys.executable, "-m", "judge.cli", "serve", str(service.folder), "--only-play"]
         with service.log.open("a") as log:
             player = ForkedProcess[str](words, stdin=subprocess.DEVNULL, stderr=log, text=True)
         try:
-            until(lambda: bool(exports(service.folder)), "there is no export")
+            check_export(judge, service, 2)
             url = f"{service.url}/submissions/{sent['id']}"
             shown = httpx.get(url, headers=authorization(service, "Bob"), verify=TLS).json()
         finally:
@@ -218,46 +209,35 @@ def test_service_without_a_player_receives_and_another_process_plays(judge: Judg
             assert 143 == player.wait()
 
         assert "passed" == shown["state"]
-        assert "ok: weekend, 2 games replayed" in judge("contest", "verify", "weekend").out
 
 
 @evidence
 def test_cup_continues_after_a_full_disk(judge: Judge, tmp_path: Path) -> None:
     with (
         mounted(tmp_path / "weekend", 32 << 20),
-        club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1), *TWO_MORE) as service,
+        club(judge, tmp_path, *TWO_MORE) as service,
     ):
         service.start()
-        move_closing(service, datetime.now(UTC))
+        close_now(service)
         until(lambda: bool(accepted(service)), "no game is played")
         fill(service.folder)
         run_log = service.folder / "run.log"
         until(lambda: any("No space left" in path.read_text() for path in (service.log, run_log)), "nothing needs room")
         (service.folder / "filler").unlink()
-        until(lambda: bool(exports(service.folder)), "there is no export")
-
-        verified = judge("contest", "verify", "weekend")
-
-    assert 0 == verified.code, verified.out + verified.err
-    assert "ok: weekend, 6 games replayed" in verified.out
+        check_export(judge, service, 6)
 
 
 @evidence
 def test_cup_continues_after_a_restart_of_its_database(judge: Judge, tmp_path: Path) -> None:
     with (
         running() as server,
-        club(judge, tmp_path, datetime.now(UTC) + timedelta(hours=1), *TWO_MORE, "--store", server.url) as service,
+        club(judge, tmp_path, *TWO_MORE, "--store", server.url) as service,
     ):
         service.start()
-        move_closing(service, datetime.now(UTC))
+        close_now(service)
         until(lambda: bool(accepted(service)), "no game is played")
         server.end("immediate")
         until(lambda: httpx.get(f"{service.url}/health", verify=TLS).status_code == 503, "health does not report it")
         server.start()
-        until(lambda: bool(exports(service.folder)), "there is no export")
+        check_export(judge, service, 6)
         until(service.answers, "the service is not ready again")
-
-        verified = judge("contest", "verify", "weekend")
-
-    assert 0 == verified.code, verified.out + verified.err
-    assert "ok: weekend, 6 games replayed" in verified.out

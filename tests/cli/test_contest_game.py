@@ -83,16 +83,12 @@ def test_an_attempt_that_does_not_count_is_shown_when_it_is_asked_for(running: C
         ("2", {"attempt": 3}, r"no record of an attempt 3: it is done; .*: 1 \(void\), 2 \(accepted\)"),
         ("13", {}, "'13' is no game of spring-cup: .* judge contest status --games lists them"),
         ("1", {"private": True}, "--private needs --record"),
+        ("", {}, r"a contest: name one of its games, such as --game 1; .* --games lists them"),
     ],
 )  # fmt: skip
 def test_missing_game_or_attempt_is_named(running: Cup, word: str, options: dict[str, int], why: str) -> None:
     with pytest.raises(InputError, match=why):
         show([running.folder], game=word, **options)  # type: ignore[arg-type]
-
-
-def test_contest_without_a_game_is_refused_with_what_to_give(running: Cup) -> None:
-    with pytest.raises(InputError, match=r"a contest: name one of its games, such as --game 1; .* --games lists them"):
-        show([running.folder])
 
 
 def test_contest_that_has_not_begun_reports_it(tmp_path: Path) -> None:

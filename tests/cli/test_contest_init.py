@@ -1,9 +1,9 @@
-"""`judge contest init`: options, questions on a terminal, and the next contest from the last one."""
+"""`judge contest init`: options, questions on a terminal, and the next contest from the last one with its ratings."""
 
 import json
 import re
 import stat
-import sys
+import tomllib
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,24 +14,33 @@ import pytest
 from judge.agents.agents import stage_agent
 from judge.agents.store import AgentStore
 from judge.cli.contest.init_options import fair_games, local_zone, next_weekday
+from judge.contest.contest import Contest
+from judge.contest.earlier_contests import read_contest
 from judge.contest.entries import entrants, intake_directory
 from judge.contest.plan import load_plan
 from judge.journal.events import SubmissionState
+from judge.publish.before_export import with_joined
+from judge.publish.export.export import PageOptions, publish
 from judge.store.tokens import TokenRole, Tokens
 from judge.store.types import ProcessingResult, Upload, UploadStep
+from judge.transparency.keys import make_key
 from tests.cli.conftest import Judge
+from tests.cli.contests import JUDGE
 from tests.cli.terminal import Terminal
+from tests.contests import Recipe, nothing
+from tests.publish.cups import Cast, Cup, player
+from tests.publish.public import Public
 
 
 def test_options_fill_title_clocks_and_schedule(judge: Judge, tmp_path: Path) -> None:
-    made = judge(
+    judge(
         *("contest", "init", "cup", "--game", "gomoku", "--title", 'The "Cup"', "--turn-ms", "300"),
         *("--match-ms", "90000", "--zone", "Europe/Prague", "--closes", "2027-03-31 18:00"),
         *("--starts", "2027-03-31T18:30"),
+        code=0,
     )
 
     planned = load_plan(tmp_path / "cup")
-    assert 0 == made.code, made.err
     assert 'The "Cup"' == planned.plan.title
     assert (300, 90000) == (planned.policy.clock.turn_ms, planned.policy.clock.match_ms)
     assert datetime(2027, 3, 31, 16, 0, tzinfo=UTC) == planned.plan.windows.closes
@@ -94,12 +103,12 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     made = judge(
         *("contest", "init", "cup", "--game", "gomoku", "--closes", "Fri 18:00", "--zone", "Europe/Prague"),
         *("--authors", "authors.txt", "--url", "https://example.org/cup/", "--store", "sqlite:///games.db"),
+        code=0,
     )
 
     folder = tmp_path / "cup"
     planned = load_plan(folder)
     closes = planned.plan.windows.closes
-    assert 0 == made.code, made.err
     assert closes is not None
     assert (4, 18, 0) == (closes.weekday(), closes.hour, closes.minute)
     assert timedelta() < closes - datetime.now(UTC) <= timedelta(days=7, hours=1)
@@ -149,9 +158,8 @@ def test_failure_in_an_existing_folder_leaves_what_was_there(judge: Judge, tmp_p
     (tmp_path / "cup" / "links.txt").write_text("mine")
     (tmp_path / "authors.txt").write_text("Ada\n")
 
-    refused = judge("contest", "init", "cup", "--game", "gomoku", "--authors", "authors.txt")
+    judge("contest", "init", "cup", "--game", "gomoku", "--authors", "authors.txt", code=1)
 
-    assert 1 == refused.code
     assert ["links.txt"] == [path.name for path in (tmp_path / "cup").iterdir()]
 
 
@@ -160,9 +168,8 @@ def test_backup_of_a_contest_for_authors_has_no_token(judge: Judge, tmp_path: Pa
     judge("contest", "init", "cup", "--game", "gomoku", "--authors", "authors.txt")
     links = (tmp_path / "cup" / "links.txt").read_text()
 
-    saved = judge("contest", "backup", "cup", "saved")
+    judge("contest", "backup", "cup", "saved", code=0)
 
-    assert 0 == saved.code, saved.err
     tokens = [line.partition("#")[2].encode() for line in links.splitlines()]
     files = [path.read_bytes() for path in (tmp_path / "saved").rglob("*") if path.is_file()]
     assert [] == [token for token in tokens for data in files if token in data]
@@ -195,10 +202,7 @@ def test_games_of_a_pairing_give_each_agent_about_forty(agents: int, games: int)
         ("friday 9:05", "2026-11-27T09:05:00"),
         ("Wed 12:00", "2026-12-02T12:00:00"),
         ("Wed 12:01", "2026-11-25T12:01:00"),
-        ("Fr 18:00", "Fr 18:00"),
-        ("Fry 18:00", "Fry 18:00"),
-        ("Fri 24:00", "Fri 24:00"),
-        ("2027-01-01 10:00", "2027-01-01 10:00"),
+        *((unchanged, unchanged) for unchanged in ("Fr 18:00", "Fry 18:00", "Fri 24:00", "2027-01-01 10:00")),
     ],
 )
 def test_weekday_is_the_next_one(text: str, moment: str) -> None:
@@ -206,7 +210,7 @@ def test_weekday_is_the_next_one(text: str, moment: str) -> None:
 
 
 def test_terminal_is_asked(tmp_path: Path) -> None:
-    terminal = Terminal([sys.executable, "-m", "judge.cli", "contest", "init", "cup"], tmp_path, 120, 60)
+    terminal = Terminal([*JUDGE, "contest", "init", "cup"], tmp_path, 120, 60)
     for question, answer in (
         ("Policy [", "nosuch"),
         ("unknown policy", "gomocup-fastgame"),
@@ -222,10 +226,9 @@ def test_terminal_is_asked(tmp_path: Path) -> None:
     ):
         terminal.until(lambda text, question=question: question in text)  # type: ignore[misc]
         terminal.type(f"{answer}\r")
-    terminal.to_the_end()
+    terminal.to_the_end(0)
 
     planned = load_plan(tmp_path / "cup")
-    assert 0 == terminal.code
     assert ("Weekend Cup", "swiss", 4) == (planned.plan.title, planned.plan.format.name, planned.plan.format.games)
     assert ("clock.turn_ms=250",) == planned.plan.change
     assert datetime(2027, 3, 31, 18, tzinfo=UTC) == planned.plan.windows.closes
@@ -273,10 +276,9 @@ def test_next_contest_takes_file_agents_tokens_and_key(judge: Judge, tmp_path: P
         revoked = tokens.make("eve", "o")
         tokens.revoke("eve", "o")
 
-    made = judge("contest", "init", "next", "--from", "last", "--title", "December")
+    made = judge("contest", "init", "next", "--from", "last", "--title", "December", code=0)
 
     planned = load_plan(tmp_path / "next")
-    assert 0 == made.code, made.err
     assert "agents   good, poor; their checks are kept" in made.out
     assert ("next", "December", None) == (planned.name, planned.plan.title, planned.plan.windows.closes)
     assert last.policy == planned.policy
@@ -317,3 +319,59 @@ def test_agents_are_checked_again_if_the_policy_differs(judge: Judge, tmp_path: 
     assert 777 == planned.policy.clock.turn_ms
     with closing(intake_directory(planned).register()) as register:
         assert [SubmissionState.RECEIVED] == [each.state for each in register.submissions()]
+
+
+CAST: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
+
+LAST_SEASON = Recipe(
+    "last-season", CAST, more='change = ["clock.turn_ms=300"]  # fast', options={"name": "last", "drawn": nothing}
+)
+
+
+@pytest.fixture
+def last(tmp_path: Path) -> Path:
+    with LAST_SEASON.contest(tmp_path / "last") as cup:
+        return cup.folder
+
+
+@pytest.mark.parametrize(("turn_ms", "is_joined"), [("500", False), ("300", True)])
+def test_the_next_season_joins_ratings_only_with_the_same_clocks(
+    judge: Judge, tmp_path: Path, last: Path, turn_ms: str, is_joined: bool
+) -> None:
+    made = judge("contest", "init", "next", "--from", "last", "--turn-ms", turn_ms, code=0)
+
+    text = (tmp_path / "next/contest.toml").read_text()
+    assert [f"clock.turn_ms={turn_ms}"] == tomllib.loads(text)["change"]
+    assert (["../last"] if is_joined else None) == tomllib.loads(text).get("ratings", {}).get("with")
+    assert is_joined == ("joined with last" in made.out)
+    assert is_joined != ("left out: next/../last has other rules or clocks (clock.turn_ms is 300 and 500)" in made.out)
+    assert "ratings" not in judge("contest", "plan", "next").out
+    assert "# fast" in text
+
+
+def test_a_chain_of_seasons_joins_what_can_be_compared(judge: Judge, tmp_path: Path, last: Path) -> None:
+    more = 'change = ["clock.turn_ms=300"]\n[ratings]\nwith = ["../last"]\nanchors = { anna = 1500 }'
+    with Cup(tmp_path / "second", CAST, name="second", more=more, drawn=nothing) as cup:
+        cup.play()
+    for name, options in (("third", ()), ("other", ("--match-ms", "9000"))):
+        assert 0 == judge("contest", "init", name, "--from", "second", *options).code
+    third, other = (tomllib.loads((tmp_path / name / "contest.toml").read_text()) for name in ("third", "other"))
+    assert {"with": ["../last", "../second"], "anchors": {"anna": 1500}} == third["ratings"]
+    assert {"with", "anchors"}.isdisjoint(other.get("ratings", {}))
+
+
+def test_an_edited_file_does_not_change_the_comparison(tmp_path: Path, last: Path) -> None:
+    more = 'change = ["clock.turn_ms=300"]\n[ratings]\nwith = ["../last"]'
+    with Cup(tmp_path / "new", CAST, name="new", more=more, drawn=nothing) as cup:
+        cup.play()
+        cup.planned.path.write_text(cup.planned.text.replace("turn_ms=300", "turn_ms=2000"))
+        edited = load_plan(cup.folder)
+        contest, problems = with_joined(read_contest(cup.folder), edited)
+        public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+        summary = publish(
+            Contest(cup.store, edited), public.directory, public.private, public.key, PageOptions(languages=("en",))
+        )
+
+    assert [] == [*problems] == [*summary.warnings]
+    assert contest.joined is not None
+    assert (public.directory / "joined.json").exists()

@@ -34,7 +34,6 @@ def game(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A record of this judge."""
     path = tmp_path / "record-1.json"
     write_record(path, a_file(play(brain(*BLACK_ROW), brain(*WHITE_ROW))))
     return path
@@ -105,7 +104,6 @@ def test_files_are_overwritten_only_on_request(game: Path) -> None:
 
 
 def test_nothing_is_written_where_anything_is_wrong(game: Path, cup: Path, tmp_path: Path) -> None:
-    """A bad file, a format with no room, two games for one name, an unknown format."""
     bad = tmp_path / "bad.psq"
     bad.write_bytes(b"Piskvorky 15x15, 11:11, 0\n99,1,0\n")
     small = tmp_path / "small.sgf"

@@ -33,7 +33,6 @@ def pool(tmp_path: Path, judge: Judge) -> Path:
 
 
 def records(pool: Path) -> dict[str, int]:
-    """The records and when each was written."""
     return {path.name: path.stat().st_mtime_ns for path in (pool / "records").glob("*.json")}
 
 
@@ -50,15 +49,10 @@ def test_an_evaluation_survives_a_kill_and_ends_in_a_verdict_that_verify_checks(
     running.communicate(timeout=60)
     before = records(pool)
 
-    ended = judge(*EVALUATE)
-
-    assert 0 == ended.code, ended.err
-    assert "stronger than its parent, 80 %" in ended.out
+    assert "stronger than its parent, 80 %" in judge(*EVALUATE, code=0).out
     assert before.items() <= records(pool).items()
     (file,) = (pool / "evaluations").iterdir()
-    checked = judge("verify", str(file))
-    assert 0 == checked.code, checked.out
-    assert "stronger than its parent, 80 %" in checked.out
+    assert "stronger than its parent, 80 %" in judge("verify", str(file), code=0).out
     again = judge(*EVALUATE, "--json")
     assert json.loads(again.out)["evaluation"]["games"] == json.loads(file.read_text())["evaluation"]["games"]
 
@@ -66,7 +60,6 @@ def test_an_evaluation_survives_a_kill_and_ends_in_a_verdict_that_verify_checks(
 
 
 def _forge(judge: Judge, pool: Path, file: Path) -> None:
-    """What is changed is found: a verdict, a record, a pool."""
     signed = file.read_text()
     file.write_text(signed.replace("stronger than its parent, 80 %", "stronger than its parent, 99 %"))
     assert "the signature is invalid" in judge("verify", str(file)).out
@@ -81,9 +74,7 @@ def _forge(judge: Judge, pool: Path, file: Path) -> None:
     record.write_bytes(written)
 
     write_brain(pool, "leaver", "sys.exit(5)")
-    refused = judge(*EVALUATE)
-    assert 2 == refused.code
-    assert "differs from the locked-in pool (agent leaver" in refused.err
+    assert "differs from the locked-in pool (agent leaver" in judge(*EVALUATE, code=2).err
     frozen = (pool / "pool.json").read_text()
     (pool / "pool.json").write_text(frozen.replace('"seed": "', '"seed": "0', 1))
     assert "not a locked-in pool" in judge("verify", str(file)).out
@@ -92,8 +83,5 @@ def _forge(judge: Judge, pool: Path, file: Path) -> None:
 def test_a_pool_without_agents_is_refused_with_its_file(judge: Judge, pool: Path) -> None:
     (pool / "pool.toml").write_text('policy = "gomocup-fastgame"\nagents = []\n')
 
-    refused = judge(*EVALUATE)
-
-    assert 2 == refused.code
-    assert "pool.toml" in refused.err
+    assert "pool.toml" in judge(*EVALUATE, code=2).err
     assert not (pool / "pool.json").exists()

@@ -11,7 +11,7 @@ import pytest
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.host.build_images import build_images
-from tests.cli.brains import write_brain
+from tests.cli.brains import brain_text, write_brain
 from tests.cli.conftest import QUICK, SHORT_CLOCK, TINY, Judge, Ran, owner_of
 from tests.cli.contests import write_contest
 from tests.cli.running import begin, thinking
@@ -19,14 +19,9 @@ from tests.examples import of_evidence
 
 PLAY = ("--policy", "gomocup-fastgame", "--json", *QUICK, "--set", "clock.starved_share=1")
 
-# Counts its games in each folder, and tells what it found; then it plays the first free square, and seldom fast.
-COUNTS = """#!/usr/bin/env python3
-import os, sys, time
-
-def say(text):
-    sys.stdout.write(text + "\\r\\n")
-    sys.stdout.flush()
-
+COUNTS = brain_text(
+    trick="time.sleep(PAUSE)",
+    at_once="""
 def count(folder):
     os.makedirs(folder, exist_ok=True)
     path = folder + "/games"
@@ -34,36 +29,23 @@ def count(folder):
     open(path, "w").write(str(games + 1))
     return games
 
-taken, side, ever = set(), 20, "nowhere"
-now = count("pbrain-count")
-script = open(sys.argv[0]).readline()
-for line in sys.stdin:
-    word, _, rest = line.strip().partition(" ")
-    if line.startswith("INFO folder "):
-        os.chdir("/")  # the path is absolute
-        ever = count(rest.partition(" ")[2] + "/pbrain-count")
-    elif word == "START":
-        side = int(rest)
-        say("OK")
-    elif word == "ABOUT":
-        say('name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3]))
-    elif word in ("TURN", "BEGIN"):
-        if word == "TURN":
-            taken.add(tuple(map(int, rest.split(","))))
-        time.sleep(PAUSE)
-        move = next((x, y) for y in range(side) for x in range(side) if (x, y) not in taken)
-        taken.add(move)
-        say("%d,%d" % move)
-    elif word == "END":
-        break
-"""
+now, ever, script = count("pbrain-count"), "nowhere", open(sys.argv[0]).readline()
+""",
+    other="""
+global ever
+if line.startswith("INFO folder "):
+    os.chdir("/")  # the path is absolute
+    ever = count(rest.partition(" ")[2] + "/pbrain-count")
+""",
+    about="""'name="%s of the run, %s ever", version="%s"' % (now, ever, script[:3])""",
+)
+"""Counts its games in each folder, and reports the counts as its name."""
 
 everywhere = pytest.mark.parametrize("box", [pytest.param("docker", marks=pytest.mark.docker), *of_evidence("process")])
 
 
 @pytest.fixture
 def counts(tmp_path: Path, request: pytest.FixtureRequest) -> str:
-    """An agent that counts its games."""
     if "docker" in request.node.nodeid or request.node.get_closest_marker("docker"):
         build_images(["keeper", "python"])
     return write(tmp_path, pause=0)
@@ -201,8 +183,6 @@ def test_a_void_game_changes_no_folder(judge: Judge, tmp_path: Path, counts: str
     assert [] == remains()
 
 
-# --- through several contests ----------------------------------------------------------------------------------------
-
 PAUSES = (*SHORT_CLOCK, *TINY, "clock.starved_share=1")
 
 
@@ -217,7 +197,6 @@ name = "{other}"
 
 
 def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> None:
-    """A contest of two games between an agent that counts its visits and one that does not."""
     folder.mkdir()
     write(folder, pause=0)
     write_contest(folder, [], change=PAUSES)
@@ -228,15 +207,13 @@ def write_cup(folder: Path, more: str = "", other: str = "house-instant") -> Non
 @pytest.mark.long
 @pytest.mark.docker
 def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Path) -> None:
-    """By the file's word, and by export and import."""
     build_images(["native", "python", "keeper"])
     write_cup(tmp_path / "one")
 
     planned = judge("contest", "plan", "one")
-    ran = judge("contest", "run", "one")
+    ran = judge("contest", "run", "one", code=0)
 
     assert "folders  the agents' persistent folders begin empty" in planned.out
-    assert 0 == ran.code, ran.err
     assert "the agents' persistent folders begin empty" in ran.err
     assert ["0 of the run, 0 ever", "1 of the run, 1 ever"] == counted(tmp_path / "one")["pbrain-count"]
 
@@ -244,8 +221,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     write_cup(tmp_path / "two", '[folders]\nfrom = "../one"\n', other="newcomer")
     planned = judge("contest", "plan", "two")
     assert "with those of ../one; pbrain-count; empty: newcomer" in planned.out
-    ran = judge("contest", "run", "two")
-    assert 0 == ran.code, ran.err
+    ran = judge("contest", "run", "two", code=0)
     assert ["0 of the run, 2 ever", "1 of the run, 3 ever"] == counted(tmp_path / "two")["pbrain-count"]
     late = judge("contest", "folders", "two", "--from", "learned")
     assert (2, True) == (late.code, "has begun and is locked in" in late.err)
@@ -255,8 +231,7 @@ def test_learned_state_carries_over_between_contests(judge: Judge, tmp_path: Pat
     assert (0, True) == (out.code, "wrote learned: 1 folders" in out.out), out.err
     assert "--force replaces it" in judge("contest", "folders", "two", "--export", "learned").err
     write_cup(tmp_path / "three")
-    brought = judge("contest", "folders", "three", "--from", "learned")
-    assert 0 == brought.code, brought.err
+    judge("contest", "folders", "three", "--from", "learned", code=0)
     assert "begin with those of learned; pbrain-count; empty: house-instant" in judge("contest", "plan", "three").out
     assert [] == remains()
 

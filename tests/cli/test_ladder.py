@@ -23,7 +23,6 @@ from tests.verify.test_ladder import joins
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
-    """A ladder that runs."""
     with joins(tmp_path_factory.mktemp("played")) as cup:
         cup.play(14)
         yield cup

@@ -37,15 +37,13 @@ def built(*names: str) -> None:
 
 
 def match(judge: Judge, player: Path, runtime: str) -> None:
-    """The player ends a game with the fastest house agent, by the rules, and its record verifies."""
     built(runtime)
 
     played = judge(
         "match", str(player), "house-instant", "--policy", "gomocup-freestyle:fast", "--json",
-        "--set", f"admits=['native', '{runtime}']",
+        "--set", f"admits=['native', '{runtime}']", code=0,
     )  # fmt: skip
 
-    assert played.code == 0, played.err
     [game] = played.games
     assert "win" == game["verdict"]
     assert judge("verify", game["record"]).code == 0
@@ -88,7 +86,6 @@ def complete(tree: Path, folder: str) -> None:
 
 
 def add_library(jar: Path) -> None:
-    """Compile the library that the sources in Java use."""
     jar.parent.mkdir(parents=True)
     with TemporaryDirectory() as folder:
         compile_java([HERE / "words" / "words" / "Words.java"], Path(folder))
@@ -109,8 +106,7 @@ def test_sources_are_built_and_the_result_plays(judge: Judge, tmp_path: Path, fo
     with owned_directory() as room:
         done = build_tree(tree, build, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
         assert "" == done.failure, done.log
-        agent = read_manifest(room / "built" / "agent.toml")
-        match(judge, room / "built", agent.runtime)
+        match(judge, room / "built", read_manifest(room / "built" / "agent.toml").runtime)
 
 
 def test_dotnet_program_with_a_windows_library_gets_a_hint(judge: Judge, tmp_path: Path) -> None:
@@ -126,17 +122,13 @@ def test_dotnet_program_with_a_windows_library_gets_a_hint(judge: Judge, tmp_pat
     with owned_directory() as room:
         done = build_tree(tree, build, room / "built", IntakeLimits(), TaskHost(BoxPolicy(freeze="none"), (), room))
         assert "" == done.failure, done.log
-        _write_library(room / "built" / "rules.dll")
+        # A library of Windows is a program, except for one bit.
+        data = bytearray(launcher("setuptools/cli-64.exe").read_bytes())
+        data[int.from_bytes(data[60:64], "little") + 23] |= 0x20
+        (room / "built" / "rules.dll").write_bytes(data)
         checked = judge("check", str(room / "built"), "--policy", "gomocup-freestyle")
 
     assert "fix: rules.dll is a library of Windows, which .NET cannot load here" in checked.out
-
-
-def _write_library(path: Path) -> None:
-    """A library of Windows: a program, but for the bit that says so."""
-    data = bytearray(launcher("setuptools/cli-64.exe").read_bytes())
-    data[int.from_bytes(data[60:64], "little") + 23] |= 0x20
-    path.write_bytes(data)
 
 
 def test_a_runtime_that_the_policy_does_not_admit_is_refused(judge: Judge) -> None:
@@ -155,8 +147,6 @@ def test_a_file_is_for_one_runtime(judge: Judge, tmp_path: Path) -> None:
         refused = judge("images", "build", *names, "--from", "runtime.toml")
         assert (2, True) == (refused.code, why in refused.err), refused.err
 
-
-# --- Java: classes or a .jar, in an image built when it is asked for, with a heap that fits the box -------------------
 
 BRAIN = """
 public class Main {
@@ -183,7 +173,6 @@ def test_the_house_agent_in_java_plays(judge: Judge) -> None:
 
 
 def test_heap_of_a_jar_keeps_below_its_cap_and_an_author_s_option_goes_first(judge: Judge, tmp_path: Path) -> None:
-    """Of classes that say how large their heap may become."""
     build_images(["java"])
     (tmp_path / "Main.java").write_text(BRAIN)
     folder = tmp_path / "brain"

@@ -2,16 +2,21 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import docker
 import pytest
 
+from judge.host.build_images import build_images
+from judge.sandbox.machine.cores import whole_cores
 from tests.cli.brains import write_brain
-from tests.cli.conftest import QUICK, Judge
+from tests.cli.conftest import QUICK, Judge, orphans
 from tests.cli.running import begin, thinking
 from tests.examples import evidence, of_evidence
 from tests.patience import PATIENCE_S
@@ -41,14 +46,12 @@ ONLY_EVIDENCE = ("exits", "eats-memory")
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[evidence] * (name in ONLY_EVIDENCE)) for name in BAD])
 def test_agent_errors_are_agent_faults(judge: Judge, tmp_path: Path, name: str) -> None:
-    """The other wins, the evidence is in the record, and the record verifies."""
     trick, verdict, words = BAD[name]
     bad = write_brain(tmp_path, name, trick)
     turn = ("--set", f"clock.turn_ms={1000 if verdict == 'turn-time' else 60000}")
 
-    ran = judge("match", bad, "house-instant", *FAST, *turn, "--set", "limits.memory_bytes=33554432")
+    ran = judge("match", bad, "house-instant", *FAST, *turn, "--set", "limits.memory_bytes=33554432", code=0)
 
-    assert 0 == ran.code, ran.err
     game = ran.games[0]
     assert (verdict, 1) == (game["verdict"], game["winner"])
     assert [verdict, None] == [seat["fault"] for seat in game["seats"]]
@@ -153,7 +156,6 @@ def test_games_alternate_colours_and_play_each_opening_twice(judge: Judge, tmp_p
 def test_the_ucc_contests_play_in_the_same_boxes(
     judge: Judge, tmp_path: Path, game: str, policy: str, words: bytes
 ) -> None:
-    """Three protocols, one referee: played, verified, and logged as the originals log."""
     agents = (f"house-{game}", f"house-{game}-instant")
     patient = ("--set", "clock.turn_ms=20000", *NOT_STARVED)
     played = judge("match", *agents, "--policy", policy, "--json", *patient).games[0]
@@ -193,10 +195,7 @@ def test_a_time_control_decides_a_game(judge: Judge, tmp_path: Path) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(0.1)")
     strict = (*FAST, "--box", "process", "--set", "clock.tolerance_ms=0")
 
-    ran = judge("match", slow, "house-instant", *strict, "--clock", "0.3+0.05,60")
-
-    assert 0 == ran.code, ran.err
-    game = ran.games[0]
+    game = judge("match", slow, "house-instant", *strict, "--clock", "0.3+0.05,60", code=0).games[0]
     assert ("match-time", 1) == (game["verdict"], game["winner"])
     assert 0 == judge("verify", game["record"]).code
     shown = judge("show", game["record"], "--evidence").out
@@ -222,9 +221,8 @@ def test_terminated_judge_removes_its_containers(
 
 
 def test_process_box_prints_plain_lines_and_warns_that_it_isolates_nothing(judge: Judge) -> None:
-    ran = judge("match", "house-python", "house-instant", "--policy", "gomocup-fastgame", "--box", "process")
+    ran = judge("match", "house-python", "house-instant", "--policy", "gomocup-fastgame", "--box", "process", code=0)
 
-    assert 0 == ran.code
     assert "WARNING: --box process isolates nothing" in ran.err
     assert "\x1b" not in ran.out
     assert ran.out.splitlines()[1].startswith("   1. house-python")
@@ -277,9 +275,7 @@ CLOCKS = (
 )
 def test_a_game_of_each_dialect_ends_by_its_rules_and_verifies(judge: Judge, game: str) -> None:
     black, white, policy = game.split()
-    ran = judge("match", black, white, "--policy", policy, "--json", *CLOCKS)
-    assert 0 == ran.code, ran.err
-    (played,) = ran.games
+    (played,) = judge("match", black, white, "--policy", policy, "--json", *CLOCKS, code=0).games
     assert played["verdict"] in {"win", "draw"}, played
     assert [None, None] == [seat["fault"] for seat in played["seats"]]
     assert 0 == judge("verify", played["record"]).code
@@ -295,3 +291,54 @@ def test_openings_of_a_file_are_shuffled_and_turned(judge: Judge, tmp_path: Path
     openings = [tuple(map(tuple, spec["opening"])) for spec in specs]
     assert openings[::2] == openings[1::2]
     assert 4 == len(set(openings))
+
+
+ONE_GAME = ("--policy", "gomocup-fastgame", *QUICK, "--set", "clock.starved_share=1")
+LONG = (*ONE_GAME, "--set", "clock.turn_ms=60000")
+
+
+@pytest.fixture
+def two_cores() -> Iterator[tuple[int, ...]]:
+    before = os.sched_getaffinity(0)
+    cores = whole_cores()[:2]
+    os.sched_setaffinity(0, sum(cores, ()))
+    yield cores[-1]
+    os.sched_setaffinity(0, before)
+
+
+@contextmanager
+def begun(directory: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    pipe = subprocess.PIPE
+    command = [sys.executable, "-m", "judge.cli", *words]
+    with subprocess.Popen(command, cwd=directory, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+@pytest.mark.alone
+@pytest.mark.docker
+def test_second_of_two_matches_waits_and_plays_when_the_first_is_killed(
+    two_cores: tuple[int, ...], tmp_path: Path
+) -> None:
+    """What the dead one left on the core is gone before the second plays there."""
+    build_images(["native", "python", "keeper"])
+    slow = write_brain(tmp_path, "slow", "time.sleep(60)")
+    with begun(tmp_path, "match", slow, "house-instant", *LONG) as first:
+        with closing(docker.from_env()) as client:
+            thinking(client, first)
+        with begun(tmp_path, "match", "house-instant", "house-instant", *ONE_GAME) as second:
+            assert second.stderr
+            said = next((line for line in second.stderr if "waiting" in line), "")
+            who = rf"judge: waiting for core {two_cores[0]}: judge match .*\(process {first.pid}, running since "
+            assert re.match(who, said), said
+            assert second.poll() is None
+            first.send_signal(signal.SIGKILL)
+            out, err = second.communicate()
+
+    assert 0 == second.returncode, err
+    assert "drawn (draw)" in out
+    assert "waiting" not in err
+    assert not orphans()

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -15,22 +14,19 @@ from tests.cli.contests import JUDGE, running, slow_contest, write_contest
 from tests.forked import ForkedProcess
 from tests.patience import PATIENCE_S
 
-KINDS: Mapping[str, tuple[str, ...]] = {
-    "sentences": ("policies",),
-    "help": ("contest", "--help"),
-    "a table": ("contest", "standings", "cup"),
-    "JSON": ("contest", "status", "cup", "--json"),
-    "a file": ("show", "cup", "--game", "1", "--record", "-"),
-    "moves of a running game": (
-        *("match", "house-instant", "house-instant", "--box", "process", "--set", "clock.turn_ms=500"),
-    ),
+KINDS = {
+    "sentences": "policies",
+    "help": "contest --help",
+    "a table": "contest standings cup",
+    "JSON": "contest status cup --json",
+    "a file": "show cup --game 1 --record -",
+    "moves of a running game": "match house-instant house-instant --box process --set clock.turn_ms=500",
 }
 """A command for each kind of output."""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a contest that is over."""
     found = tmp_path_factory.mktemp("output")
     write_contest(found / "cup", ["house-instant", "house-instant"], change=["clock.turn_ms=2000"])
     with running(found, "cup") as process:
@@ -58,10 +54,11 @@ def test_a_command_whose_output_is_lost_ends_with_one_sentence(folder: Path, kin
     assert "Exception ignored" not in said + nothing
 
 
-def end_of(words: Sequence[str], folder: Path, output: IO[bytes]) -> tuple[int, str]:
+def end_of(command: str, folder: Path, output: IO[bytes]) -> tuple[int, str]:
     """The exit code of a command, and what it says on standard error."""
+    words, nothing = [*JUDGE, *command.split()], subprocess.DEVNULL
     with ForkedProcess[str](
-        [*JUDGE, *words], cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE, text=True
+        words, cwd=folder, stdin=nothing, stdout=output, stderr=subprocess.PIPE, text=True
     ) as process:
         _, said = process.communicate(timeout=PATIENCE_S)
     return process.returncode, said
@@ -137,7 +134,7 @@ def test_an_unexpected_error_is_one_sentence_that_names_its_details(error: str, 
 def test_contest_that_lost_its_output_ends_and_resumes_later(tmp_path: Path, judge: Judge) -> None:
     slow_contest(tmp_path / "cup", pause=0)
     with Path("/dev/full").open("wb") as full:
-        code, said = end_of(("contest", "run", "cup"), tmp_path, full)
+        code, said = end_of("contest run cup", tmp_path, full)
 
     assert (1, FULL) == (code, said.splitlines()[-1])
     assert "Traceback" not in said

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,19 +12,20 @@ from judge.referee.verify import verify
 from tests import forked
 from tests.cli.brains import write_brain
 from tests.cli.conftest import Judge, Ran
-from tests.cli.terminal import Terminal, is_in_order
+from tests.cli.contests import JUDGE
+from tests.cli.terminal import begin_match, is_in_order
 from tests.examples import evidence, of_evidence
 
-JUDGE = (sys.executable, "-m", "judge.cli")
 PATIENT = ("--set", "clock.turn_ms=60000", "--set", "clock.match_ms=0", "--box", "process")
 FREESTYLE = ("--policy", "gomocup-freestyle", *PATIENT)
 STRATEGO = ("--policy", "stratego-2012", *PATIENT)
 ENEMY_ROWS = ("b# " * 10).strip()
 
 
-def play(tmp_path: Path, typed: str, *arguments: str) -> Ran:
-    """`judge match ARGUMENTS...` of somebody who types this into a pipe."""
+def play(tmp_path: Path, typed: str, *arguments: str, code: int = 0) -> Ran:
+    """`judge match ARGUMENTS...` with this text in its stdin."""
     done = forked.run([*JUDGE, "match", *arguments], cwd=tmp_path, input=typed, text=True, timeout=300)
+    assert code == done.returncode, done.stderr
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
@@ -39,7 +39,6 @@ def the_record(tmp_path: Path) -> RecordFile:
 def test_a_person_wins_in_a_pipe_and_no_slip_loses(tmp_path: Path) -> None:
     ran = play(tmp_path, "h8\nhello\nh8\nz99\nh9\nH10\n7,10\n7 11\n", "me", "house-instant", *FREESTYLE)
 
-    assert 0 == ran.code, ran.err
     assert "'hello' is not a square: type h8 or 7,7; again:" in ran.out
     assert "7,7 (h8) is taken by stone 1 (black); again:" in ran.out
     assert "off the 20x20 board" in ran.out
@@ -70,10 +69,8 @@ def test_a_person_may_have_a_clock(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("typed", ["", *of_evidence("h8\n"), "h8"])
 def test_leaving_early_leaves_no_record(tmp_path: Path, typed: str) -> None:
-    """The end of what is typed is the person's leaving; the game counts for nobody."""
-    ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE)
+    ran = play(tmp_path, typed, "me", "house-instant", *FREESTYLE, code=130)
 
-    assert 130 == ran.code
     assert "you left the game; it has no result" in ran.err
     assert "Traceback" not in ran.err
     assert [] == list((tmp_path / "records").iterdir())
@@ -105,10 +102,7 @@ TYPED = {
 def test_a_person_is_asked_again_until_the_answer_fits(tmp_path: Path, name: str) -> None:
     policy, agents, typed, asked, answer = TYPED[name]
 
-    ran = play(tmp_path, f"{typed}\nresign\n", *agents.split(), "--policy", policy, *PATIENT)
-
-    assert 0 == ran.code, ran.err
-    assert asked in ran.out
+    assert asked in play(tmp_path, f"{typed}\nresign\n", *agents.split(), "--policy", policy, *PATIENT).out
     record = the_record(tmp_path).record
     assert record.verdict in ("resigned", "win")
     me = agents.split().index("me")
@@ -119,7 +113,6 @@ def test_stratego_shows_a_person_its_own_army_only(tmp_path: Path) -> None:
     typed = "FB99\nauto\n0 3 UP\n0 3 DOWN\n1 3 1 4\nresign\n"
     ran = play(tmp_path, typed, "me", "house-stratego-instant", *STRATEGO)
 
-    assert 0 == ran.code, ran.err
     assert "'FB99' has 4 pieces: a row has 10; again:" in ran.out
     assert "Coords outside board" in ran.out or "ILLEGAL" in ran.out
     record = the_record(tmp_path).record
@@ -138,7 +131,6 @@ def test_quantum_chess_shows_no_hidden_type(tmp_path: Path) -> None:
     typed = "0 1\n3 7\nhello\n0 0\nresign\n" + "resign\n"
     ran = play(tmp_path, typed, "me", "house-qchess-instant", *policy)
 
-    assert 0 == ran.code, ran.err
     assert "COLOUR black not white; again:" in ran.out
     first = ran.out[: ran.out.index("select a piece")]
     assert "R/?" in first
@@ -151,24 +143,15 @@ def test_contests_and_checks_refuse_a_person(judge: Judge, tmp_path: Path) -> No
     checked = judge("check", "me", "--policy", "gomocup-freestyle", "--box", "process")
     begun = judge("contest", "init", "cup", "--policy", "gomocup-freestyle", "--agent", "me")
     (tmp_path / "agent.toml").write_text('name = "x"\ncommand = ["./x"]\nprotocol = "person"\nruntime = "native"\n')
-    manifest = judge("match", ".", "house-instant", "--policy", "gomocup-freestyle")
+    manifest = judge("match", ".", "house-instant", "--policy", "gomocup-freestyle", code=2)
 
     for ran in (checked, begun):
         assert "a person plays only in `judge match`" in ran.err
-    assert 2 == manifest.code
     assert "that of a person, not of a program" in manifest.err
 
 
-# --- on a terminal ---------------------------------------------------------------------------------------------------
-
-
-def seat(tmp_path: Path, *arguments: str, size: tuple[int, int] = (80, 24)) -> Terminal:
-    return Terminal([*JUDGE, "match", *arguments], tmp_path, *size)
-
-
 def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
-    """Five stones: by name, by numbers, by the cursor; the last position stays, the terminal is in order."""
-    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+    terminal = begin_match(tmp_path, "me", "house-instant", *FREESTYLE)
 
     terminal.until(lambda text: "you: place a black stone" in text and "▶  ●  black me" in text)
     terminal.type("?")
@@ -187,16 +170,13 @@ def test_a_person_plays_by_keys_and_letters(tmp_path: Path) -> None:
     terminal.type("\x1bOB\r")
     terminal.until(lambda text: "12 · · · · · · · · · ·<●>" in text and "you: place" in text)
     terminal.type("\x1b[B\r")
-    end = terminal.to_the_end()
-
-    assert 0 == terminal.code
-    assert "me wins (win): 5 in a row, k9 to k13" in end
+    assert "me wins (win): 5 in a row, k9 to k13" in terminal.to_the_end(0)
     assert is_in_order(terminal)
     the_record(tmp_path)
 
 
 def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
-    terminal = seat(tmp_path, "me", "house-stratego-instant", *STRATEGO)
+    terminal = begin_match(tmp_path, "me", "house-stratego-instant", *STRATEGO)
 
     terminal.until(lambda text: "set up row 1 of 4" in text)
     terminal.type("auto\r")
@@ -207,10 +187,7 @@ def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
     terminal.type("\x1b[B\r")
     terminal.until(lambda text: "RED 9 3 DOWN OK" in text and "turn 2: move" in text)
     terminal.type("resign\r")
-    end = terminal.to_the_end()
-
-    assert 0 == terminal.code
-    assert "surrendered" in end
+    assert "surrendered" in terminal.to_the_end(0)
     rows = [ply.said for ply in the_record(tmp_path).record.plies if ply.seat == 1][:4]
     written = terminal.written.decode("utf-8", "replace")
     assert all(row not in written for row in rows)
@@ -219,7 +196,7 @@ def test_stratego_on_a_terminal_by_the_cursor(tmp_path: Path) -> None:
 
 def test_a_hostile_agent_writes_nothing_on_the_persons_terminal(tmp_path: Path) -> None:
     brain = write_brain(tmp_path, "loud", "say('MESSAGE \\x1b]0;owned\\x07 my plan')")
-    terminal = seat(tmp_path, "me", brain, *FREESTYLE)
+    terminal = begin_match(tmp_path, "me", brain, *FREESTYLE)
 
     terminal.until(lambda text: "you: place a black stone" in text)
     terminal.type("k11\r")
@@ -240,7 +217,6 @@ def test_a_person_plays_an_agent_in_its_container(tmp_path: Path) -> None:
         "--policy", "gomocup-freestyle", "--folders", "kept", "--json",
     )  # fmt: skip
 
-    assert 0 == ran.code, ran.err
     assert ("win", 0) == (ran.games[0]["verdict"], ran.games[0]["winner"])
     record = json.loads((tmp_path / ran.games[0]["record"]).read_text())["record"]
     assert "person" == record["placement"]["box"][0]
@@ -250,13 +226,10 @@ def test_a_person_plays_an_agent_in_its_container(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "ctrl-d"])
 def test_a_person_leaves_the_game_and_the_terminal_in_order(tmp_path: Path, key: str) -> None:
-    terminal = seat(tmp_path, "me", "house-instant", *FREESTYLE)
+    terminal = begin_match(tmp_path, "me", "house-instant", *FREESTYLE)
     terminal.until(lambda text: "you: place a black stone" in text)
 
     terminal.type(key)
-    end = terminal.to_the_end()
-
-    assert 130 == terminal.code
-    assert "you left the game; it has no result" in end
+    assert "you left the game; it has no result" in terminal.to_the_end(130)
     assert is_in_order(terminal)
     assert [] == list((tmp_path / "records").iterdir())

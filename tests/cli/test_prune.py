@@ -72,7 +72,6 @@ def copies(client: docker.DockerClient) -> set[str]:
 
 
 def every(client: docker.DockerClient) -> set[str]:
-    """All images, the steps of builds among them."""
     return {str(image.id) for image in client.images.list(all=True)}
 
 
@@ -84,7 +83,6 @@ def write_policy(folder: Path, tag: str) -> Path:
 
 
 def write_agent(folder: Path) -> Path:
-    """A house agent that wants to run in the policy's own runtime."""
     path = shutil.copytree(BUILD_DIRECTORY / "house-instant", folder / "agent")
     manifest = path / "agent.toml"
     manifest.write_text(manifest.read_text().replace('"native"', '"mine"'))
@@ -104,10 +102,14 @@ def test_unreferenced_files_are_removed_and_others_stay(
     game = ("match", "agent", "house-instant", "--policy", str(played), *SHORT, "--out", "records")
     assert judge(*game, "--games", "1").code == 0
     shutil.rmtree(tmp_path / "played")
-    begun_contest(tmp_path / "cup", by_contest[0])
+    cup = write_policy(tmp_path / "cup", by_contest[0]).parent
+    write_agent(cup)
+    (cup / "contest.toml").write_text(CONTEST)
+    with closing(open_store(load_plan(cup))) as store:
+        begin(store, load_plan(cup), {})
+    write_policy(cup, "judge-test/another:1")
 
-    tried = judge("images", "prune", "--dry-run")
-    assert tried.code == 0, tried.err
+    tried = judge("images", "prune", "--dry-run", code=0)
     assert f"would be removed: {by_nobody[1]} of {by_nobody[0]}" in tried.out
     assert {each for _, each in (by_policy, by_record, by_contest, by_nobody)} <= copies(client)
 
@@ -120,16 +122,6 @@ def test_unreferenced_files_are_removed_and_others_stay(
     assert "own.toml: " in ran.out
     assert "named by contest cup: " in ran.out
     client.images.get(by_nobody[0])  # one's own image is never removed
-
-
-def begun_contest(folder: Path, tag: str) -> None:
-    """A contest that has begun with a runtime, though its policy file names another one since."""
-    write_policy(folder, tag)
-    write_agent(folder)
-    (folder / "contest.toml").write_text(CONTEST)
-    with closing(open_store(load_plan(folder))) as store:
-        begin(store, load_plan(folder), {})
-    write_policy(folder, "judge-test/another:1")
 
 
 @pytest.mark.alone

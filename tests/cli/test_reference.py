@@ -45,7 +45,6 @@ def test_every_verdict_is_explained_once() -> None:
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.when)
 def test_a_row_holds_for_its_own_example(row: BlameRow) -> None:
-    """What stands in the documentation is a case that the row decides."""
     assert row.holds(row.example, 0.1)
     assert row.because(row.example)
 
@@ -146,9 +145,7 @@ def test_a_command_that_there_is_not_is_answered_with_the_nearest(words: tuple[s
 
 
 def test_match_and_check_have_the_same_default_policy() -> None:
-    defaults = {signature(command).parameters["policy"].default for command in (match, check)}
-
-    assert {DEFAULT_POLICY} == defaults
+    assert {DEFAULT_POLICY} == {signature(command).parameters["policy"].default for command in (match, check)}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """`judge show`: listed in a pipe, stepped through on a terminal, drawn into files, and evidence on one page."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from judge.catalog.files import write_exports
 from judge.record.spec import RecordFile, write_record
 from judge.terminal.browse import Place, keys_of
 from tests.cli.conftest import Judge
+from tests.cli.contests import JUDGE
 from tests.cli.terminal import Terminal, is_in_order
 from tests.formats import recorded
 
@@ -42,8 +42,7 @@ def test_what_is_verified_may_be_a_folder_and_needs_evidence(judge: Judge, tmp_p
     (tmp_path / "forged.json").write_text(Path(game).read_text().replace('"judge-record-3"', '"judge-record-9"'))
 
     assert (0, True) == ((ran := judge("verify", game)).code, ": ok: win, anna wins, 9 moves" in ran.out)
-    ran = judge("verify", game.replace(".json", ".psq"), "no.json", str(tmp_path))
-    assert 1 == ran.code
+    ran = judge("verify", game.replace(".json", ".psq"), "no.json", str(tmp_path), code=1)
     for words in (
         "game.psq: FAILED\n  this format has no evidence to verify; name the game's record (.json)\n",
         "no.json: FAILED\n  No such file or directory\n",
@@ -96,22 +95,12 @@ def test_a_changed_record_does_not_verify_and_is_shown_as_far_as_it_goes(judge: 
     document["record"]["spec"]["policy"]["clock"]["turn_ms"] = 4000
     Path(game).write_text(json.dumps(document))
 
-    ran = judge("show", game)
-
-    assert 0 == ran.code
-    assert "shown only up to an error: the record departs from the rules" in ran.err
+    assert "shown only up to an error: the record departs from the rules" in judge("show", game, code=0).err
     assert 1 == judge("verify", game).code
 
 
-# --- a terminal ------------------------------------------------------------------------------------------------------
-
-
-def browsed(tmp_path: Path, path: str) -> Terminal:
-    return Terminal([sys.executable, "-m", "judge.cli", "show", path], tmp_path, 80, 24)
-
-
 def test_stepping_through_a_game_by_keys(tmp_path: Path, game: str) -> None:
-    terminal = browsed(tmp_path, game)
+    terminal = Terminal([*JUDGE, "show", game], tmp_path)
     terminal.until(lambda text: "0 of 9: before the first answer" in text)
 
     for keys, status in [
@@ -129,9 +118,8 @@ def test_stepping_through_a_game_by_keys(tmp_path: Path, game: str) -> None:
     terminal.type("4")
     terminal.until(lambda text: "go to 4_" in text)
     terminal.type("q")
-    terminal.to_the_end()
+    terminal.to_the_end(0)
 
-    assert 0 == terminal.code
     assert is_in_order(terminal)
 
 
@@ -159,9 +147,6 @@ def test_a_place_stays_within_the_game() -> None:
     assert [0, 1, 3, 3, 0, 0, 2, 2, 2, 3, 3, 3, 3, 0] == seen
 
 
-# --- several games ---------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     games = tmp_path / "games"
@@ -173,10 +158,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_folder_is_listed_in_a_pipe(judge: Judge, folder: Path) -> None:
-    ran = judge("show", str(folder))
-
-    lines = ran.out.splitlines()
-    assert 0 == ran.code
+    lines = judge("show", str(folder), code=0).out.splitlines()
     assert "anna - bert" in lines[0]
     assert lines[0].endswith("9 moves  anna wins: 5 in a row, a1 to e1  game.json")
     assert lines[1].endswith("second.json")
@@ -192,7 +174,7 @@ def test_several_records_are_listed_and_explained(judge: Judge, folder: Path) ->
 
 
 def test_game_of_a_list_is_opened_by_enter(tmp_path: Path, folder: Path) -> None:
-    terminal = browsed(tmp_path, str(folder))
+    terminal = Terminal([*JUDGE, "show", str(folder)], tmp_path)
     terminal.until(lambda text: "3 games" in text)
 
     terminal.type("3\r\x1b[H\r")
@@ -200,6 +182,4 @@ def test_game_of_a_list_is_opened_by_enter(tmp_path: Path, folder: Path) -> None
     terminal.type("q")
     terminal.until(lambda text: "3 games" in text)
     terminal.type("q")
-    terminal.to_the_end()
-
-    assert 0 == terminal.code
+    terminal.to_the_end(0)

@@ -84,7 +84,6 @@ def run(words: str) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A record, a played contest, and a planned one."""
     found = tmp_path_factory.mktemp("start")
     archive.unpack(archive.read("contest-duels", "source"), found / "cup")
     records = archive.read("records-03", "source")
@@ -116,12 +115,9 @@ def check_imports(words: str, modules: set[str]) -> None:
     assert len(modules) <= most
 
 
-def groups() -> list[LazyGroup]:
-    found = [typer.main.get_group(each) for each in (app, contest_app, submissions_app)]
-    return [each for each in found if isinstance(each, LazyGroup)]
-
-
-@pytest.mark.parametrize("group", groups(), ids=lambda group: group.help[:30])
+@pytest.mark.parametrize(
+    "group", [*map(typer.main.get_group, (app, contest_app, submissions_app))], ids=lambda group: group.help[:30]
+)
 def test_command_list_shows_the_first_line_of_each_help(group: LazyGroup) -> None:
     listed = {name: group.get_command(None, name).help for name in group.places}
     assert listed == {name: " ".join(group.load(name).help.split("\n\n")[0].split()) for name in group.places}

@@ -1,10 +1,12 @@
 """`judge submit` and `judge submissions`: what an organiser sees, decides, and gets back."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import docker
 import pytest
 import structlog
 from typer.testing import CliRunner, Result
@@ -13,9 +15,12 @@ import judge.cli.orders
 import judge.cli.submit
 import judge.play.game
 from judge.base.errors import InputError
+from judge.base.resources import IMAGES
 from judge.cli import app
 from judge.cli.submit_remote import next_words
+from judge.host.build_images import build_images
 from judge.web.schemas import ContestInfo
+from tests.cli.conftest import Judge
 from tests.web.intake.conftest import make_contest
 from tests.web.intake.standing_in import process
 
@@ -24,7 +29,6 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Path:
-    """The folder of a contest."""
     make_contest(tmp_path / "cup")
     return tmp_path / "cup"
 
@@ -36,8 +40,7 @@ def run(cup: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.setattr(module, "processor", lambda _: process)
 
     def typed(*words: str) -> Result:
-        line = [*words, str(cup)]
-        return CliRunner().invoke(app, line, catch_exceptions=False, env={"COLUMNS": "200"})
+        return CliRunner().invoke(app, [*words, str(cup)], catch_exceptions=False, env={"COLUMNS": "200"})
 
     return typed
 
@@ -96,10 +99,8 @@ def test_a_host_that_fails_costs_the_author_nothing(run: Run, upload: Callable[[
     assert 1 == done.exit_code
     assert done.stdout.splitlines()[-1].startswith("failed: ")
     assert "judge submissions retry 1" in done.stderr
-    again = run("submissions", "retry", "1", "--why", "the Engine is back")
-    assert 1 == again.exit_code
-    shown = run("submissions", "show", "1").stdout
-    assert "the Engine is back" in shown
+    assert 1 == run("submissions", "retry", "1", "--why", "the Engine is back").exit_code
+    assert "the Engine is back" in run("submissions", "show", "1").stdout
 
 
 def test_a_script_gets_one_document(run: Run, upload: Callable[[str], str]) -> None:
@@ -227,6 +228,21 @@ TAKES_PART = "it takes part; you may replace it until the contest begins; its pa
 )
 def test_passed_upload_is_told_whether_it_plays(has_begun: bool, joins_later: bool, words: str) -> None:
     fields: dict[str, Any] = {"has_begun": has_begun, "joins_later": joins_later}
-    contest = ContestInfo.model_construct(None, **fields)
+    assert words == next_words(ContestInfo.model_construct(None, **fields), "/1")
 
-    assert words == next_words(contest, "/1")
+
+@pytest.mark.alone
+@pytest.mark.docker
+def test_missing_image_is_built_and_reported(judge: Judge, client: docker.DockerClient, tmp_path: Path) -> None:
+    (tmp_path / "cup").mkdir()
+    (tmp_path / "cup/contest.toml").write_text('name = "cup"\npolicy = "qchess-2013"\n[format]\nname = "round-robin"\n')
+    archive = shutil.make_archive(str(tmp_path / "mine"), "gztar", IMAGES / "starter-qchess-python")
+    build_images(["native", "python", "keeper", "unpacker"])
+    client.images.remove("judge/unpacker:1", force=True)
+    try:
+        done = judge("submit", archive, "cup", code=0)
+    finally:
+        build_images(["unpacker"])
+
+    assert "passed: starter-qchess-python version 1" in done.out
+    assert "judge: building the images unpacker, once" in done.err

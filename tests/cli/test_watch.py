@@ -45,8 +45,7 @@ def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup:
         for _ in range(10):
             next(told)
         live = now(followed)
-        shown = overview(live, 0)
-        assert "1 running, 1 to come" in written(shown)
+        assert "1 running, 1 to come" in written(overview(live, 0))
         plies = len(live.games[1].moves)
         assert 0 < plies < len(file.record.plies)
         view, kept = live.games[1].view(), steps_of(file).steps[plies].view
@@ -54,8 +53,7 @@ def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup:
         assert (kept.tokens, kept.marks, kept.seats) == (view.tokens, view.marks, view.seats)
         assert f"{file.record.spec.opening_moves + plies}. " in written(game_screen(live, 1, 0))
         assert not followed.is_over()
-        for _ in told:
-            pass
+        list(told)
         accept(cup, game, file)
         log.read_store()
         outcome = now(followed).ended[0][0].outcome
@@ -73,8 +71,7 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
             files = []
             for _ in range(2):
                 game, file, told = told_by(cup, log)
-                for _ in told:
-                    pass
+                list(told)
                 accept(cup, game, file)
                 files.append(file)
                 log.finish()
@@ -84,8 +81,7 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
     assert lines[-1].startswith("table: 1. ")
     for number, file in enumerate(files, 1):
         of_game = [line.partition(": ")[2] for line in lines if line.startswith(f"game {number}: ")]
-        names = " - ".join(seat.name for seat in file.record.seats)
-        assert names == of_game[0]
+        assert " - ".join(seat.name for seat in file.record.seats) == of_game[0]
         moves = [line for line in of_game if line.endswith(" ms")]
         first = file.record.spec.opening_moves + 1
         stones = range(first, first + len(file.record.plies))
@@ -144,8 +140,7 @@ def test_a_contest_is_over_though_an_absent_agent_has_games_that_are_not_played(
 def test_live_games_are_evaluated_as_their_records(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
         game, file, told = told_by(cup, log)
-        for _ in told:
-            pass
+        list(told)
         accept(cup, game, file)
         log.finish()
         evaluated = now(followed).evaluated[1]

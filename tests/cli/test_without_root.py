@@ -102,9 +102,7 @@ def member() -> Iterator[Member]:
 
 
 def test_a_game_without_root_verifies_and_names_its_freezer(member: Member) -> None:
-    played = member.run("match", "house-instant", "house-python", *POLICY, "--quiet")
-
-    assert ENGINE_FREEZES in played.err
+    assert ENGINE_FREEZES in member.run("match", "house-instant", "house-python", *POLICY, "--quiet").err
     (path,) = (member.home / "records").glob("*.json")
     placement = json.loads(path.read_text())["record"]["placement"]
     assert "engine" == placement["freezer"]
@@ -115,8 +113,7 @@ def test_a_game_without_root_verifies_and_names_its_freezer(member: Member) -> N
 @evidence
 def test_without_root_an_agent_is_checked_and_a_contest_is_played_published_and_served(member: Member) -> None:
     assert " passed" in member.run("check", "house-python", *POLICY).out
-    agents = ("--agent", "house-instant", "--agent", "house-python")
-    member.run("contest", "init", "cup", *POLICY, *agents)
+    member.run("contest", "init", "cup", *POLICY, *("--agent", "house-instant", "--agent", "house-python"))
     member.run("contest", "key", "cup/organiser.key")
     assert ENGINE_FREEZES in member.run("contest", "run", "cup").err
     member.run("contest", "export", "published", "cup")
@@ -133,7 +130,5 @@ def test_without_root_an_agent_is_checked_and_a_contest_is_played_published_and_
 
 @evidence
 def test_without_root_defences_hold(member: Member) -> None:
-    told = member.run("selftest", "--only", HELD, "--json")
-
-    document = json.loads(told.out)
+    document = json.loads(member.run("selftest", "--only", HELD, "--json").out)
     assert [] == [attack["id"] for attack in document["attacks"] if not attack["held"]]

@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import wraps
 from importlib import import_module
@@ -116,20 +116,16 @@ def say(text: str) -> None:
     os.write(_voice, f"{text}\n".encode())
 
 
-def _born(folder: Path, points: list[str]) -> None:
-    for point in points:
-        name, _, call = point.partition("#")
-        arm(name, int(call or 1))
-    say(live(folder))
-
-
-def _in_a_fork(work: Callable[[], None]) -> None:
+def _live_in_a_fork(folder: Path, points: Iterable[str]) -> None:
     child = os.fork()
     if child == 0:
         code = 1
         try:
             say(f"born {os.getpid()}")
-            work()
+            for point in points:
+                name, _, call = point.partition("#")
+                arm(name, int(call or 1))
+            say(live(folder))
             code = 0
         except BaseException:  # noqa: BLE001 nothing of it may come back into the process that forks
             traceback.print_exc()
@@ -149,7 +145,7 @@ def main() -> None:
         import_module(module)
     for line in sys.stdin:
         folder, *points = line.rstrip("\n").split("\t")
-        _in_a_fork(lambda: _born(Path(folder), points))  # noqa: B023 it is over before the next one
+        _live_in_a_fork(Path(folder), points)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from tests.faults.paused_game import play_game
 
 
 def main() -> None:
-    """Play where the arguments say."""
     where, folder, turn_ms, *rest = sys.argv[1:]
     arguments = (Path(folder), int(turn_ms))
     if where == "main":

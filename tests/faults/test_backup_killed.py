@@ -1,4 +1,7 @@
-"""`kill -9` of a backup and of a restore, at random moments: a former backup stays, a restored folder is complete."""
+"""`kill -9` of a backup, a restore and an export, at random moments.
+
+A former backup stays. A restored folder is complete. A folder has no export or a whole one, and the next one completes.
+"""
 
 import os
 import random
@@ -13,11 +16,16 @@ import pytest
 
 from judge.base.owner import mark_of
 from judge.contest.backup import back_up
-from judge.contest.backup_check import MANIFEST, read_manifest
+from judge.contest.backup_check import MANIFEST, BackupManifest, read_manifest
+from judge.contest.file_names import EXPORTS
 from judge.contest.restore import restore
+from judge.publish.export.export import write_export
+from judge.publish.verify.export import verify_export
 from judge.sandbox.docker.reaper import reap
-from tests.examples import sized
+from judge.transparency.keys import KEY_FILE, make_key
+from tests.examples import of_evidence, sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup
+from tests.store.server import database
 
 KILLS = sized(5, 50)
 
@@ -33,7 +41,6 @@ def running(tmp_path: Path) -> Iterator[Cup]:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
@@ -79,25 +86,30 @@ def in_a_fork(work: Callable[[], object], last_call: int) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
+def killed_at_random(work: Callable[[], object], calls: int, kills: int = KILLS) -> Iterator[tuple[int, int]]:
+    """Do the work in forks, which are killed at one of its calls; the number and the exit code of each."""
+    moments, codes = random.Random(SEED), list[int]()
+    for number in range(kills):
+        codes.append(in_a_fork(work, moments.randint(1, calls)))
+        assert codes[-1] in (0, -signal.SIGKILL), number
+        yield number, codes[-1]
+    assert -signal.SIGKILL in codes
+
+
 def test_backup_killed_at_any_moment_keeps_the_former_one(running: Cup, tmp_path: Path, temporary: Path) -> None:
     target = tmp_path / "backup"
     calls = calls_of(lambda: back_up(running.planned, tmp_path / "measured"))
-    moments, killed = random.Random(SEED), 0
-    for number in range(KILLS):
-        former = read_manifest(target) if (target / MANIFEST).exists() else None
-        if number % 2:
-            running.play(1)
-        code = in_a_fork(lambda: back_up(running.planned, target), moments.randint(1, calls))
-        killed += code == -signal.SIGKILL
-        assert code in (0, -signal.SIGKILL), number
+    former: BackupManifest | None = None
+    for number, code in killed_at_random(lambda: back_up(running.planned, target), calls):
         if (target / MANIFEST).exists():
             found = read_manifest(target)
             assert former is None or code == 0 or found.log_size >= former.log_size
-            restored = tmp_path / f"restored-{number}"
-            assert found == restore(target, restored, sample=1).manifest, number
+            assert found == restore(target, tmp_path / f"restored-{number}", sample=1).manifest, number
+            former = found
         else:
             assert former is None
-    assert killed
+        if number % 2 == 0:
+            running.play(1)
 
     back_up(running.planned, target)
     assert restore(target, tmp_path / "last").manifest.games == len(running.contest.view().results)
@@ -111,19 +123,31 @@ def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_pa
     manifest = back_up(running.planned, tmp_path / "backup").manifest
     target = tmp_path / "restored"
     calls = calls_of(lambda: restore(tmp_path / "backup", tmp_path / "measured", sample=1))
-    moments, killed = random.Random(SEED), 0
-    for number in range(KILLS):
-        code = in_a_fork(lambda: restore(tmp_path / "backup", target, sample=1), moments.randint(1, calls))
-        killed += code == -signal.SIGKILL
-        assert code in (0, -signal.SIGKILL), number
+    for number, code in killed_at_random(lambda: restore(tmp_path / "backup", target, sample=1), calls):
+        assert target.exists() or code != 0
         if target.exists():
             # Complete, though perhaps killed after the rename.
             target.rename(tmp_path / f"complete-{number}")
             assert (tmp_path / f"complete-{number}/contest.db").is_file()
-        else:
-            assert code != 0
-    assert killed
 
     assert manifest == restore(tmp_path / "backup", target).manifest
     assert [] == list(tmp_path.glob(".*.partial"))
+    assert [] == left_in(temporary)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", *of_evidence("postgresql")])
+def test_export_killed_at_any_moment_is_repeated(kind: str, tmp_path: Path, temporary: Path) -> None:
+    with database(kind) as url, Cup(tmp_path / "cup", STRONG_TO_WEAK, more=f'store = "{url}"') as cup:
+        make_key(cup.folder / KEY_FILE)
+        cup.play(4)
+        plan, exports = str(cup.planned.path), cup.folder / EXPORTS
+        calls = calls_of(lambda: write_export(plan, "measured"))
+        for number, _ in killed_at_random(lambda: write_export(plan, "killed"), calls, sized(4, 50)):
+            if (public := exports / "killed/public").exists():
+                assert [] == verify_export(public, None).problems
+                (exports / "killed").rename(exports / f"whole-{number}")  # complete, though perhaps killed afterwards
+
+        write_export(plan, "killed")
+    assert [] == verify_export(exports / "killed/public", None).problems
+    assert [] == list(exports.rglob(".*.partial"))
     assert [] == left_in(temporary)

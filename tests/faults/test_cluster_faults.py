@@ -96,7 +96,6 @@ class Storm:
         return self.happened.total() == FAULTS and not self._ends
 
     def calm(self) -> None:
-        """End everything now."""
         while self._ends:
             self._ends.popitem()[1][1]()
 
@@ -111,10 +110,10 @@ class Storm:
                 return now + chance.uniform(0, 2), lambda: self.join(victim)
             case "frozen":
                 frozen = self._freeze(victim)
-                return long, lambda: self._thaw(frozen)
+                return long, lambda: self._signal(frozen, signal.SIGCONT)
             case "slow":
                 frozen = self._freeze(victim)
-                return now + 0.3, lambda: self._thaw(frozen)
+                return now + 0.3, lambda: self._signal(frozen, signal.SIGCONT)
             case "cut off":
                 self._cables[victim].pull()
                 return long, self._cables[victim].plug
@@ -137,21 +136,16 @@ class Storm:
         self._signal(found, signal.SIGSTOP)
         return found
 
-    def _thaw(self, frozen: list[int]) -> None:
-        self._signal(frozen, signal.SIGCONT)
-
     def _signal(self, processes: list[int], number: signal.Signals) -> None:
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, number)
 
     def start_scheduler(self) -> None:
-        """Listen at all cables; this process reaches it as it likes."""
         self._machines.environment.pop("TEST_CLOCK_STEP", None)
         self._machines.start_scheduler()
 
     def join(self, name: str) -> None:
-        """Start a worker."""
         self._machines.environment["TEST_CLOCK_STEP"] = str(self.files[name])
         self._machines.join(name, self._cables[name].inside)
 
@@ -164,7 +158,6 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def machines(joined: Machines, tmp_path: Path) -> Machines:
-    """Workers are to have clocks that can be stepped, and the scheduler runs."""
     library = tmp_path / "clock.so"
     subprocess.run(
         ["gcc", "-shared", "-fPIC", "-o", library, "-x", "c", "-", "-ldl"], input=CLOCK, text=True, check=True
@@ -209,7 +202,6 @@ def test_no_fault_loses_a_game_or_counts_one_twice(
         assert (result.id, result.attempt) == (record.id, record.attempt)
     accepted = Counter(line.game for line in cup.store.journal("cup") if line.event == AttemptState.ACCEPTED)
     assert Counter({result.id: 1 for result in results}) == accepted
-    kept = {digest for _, digest in cup.store.stored_files("cup")}
-    assert {result.record for result in results} <= kept
+    assert {result.record for result in results} <= {digest for _, digest in cup.store.stored_files("cup")}
     cup.store.close()
     gc.collect()  # what dask has left is closed here, and not in another test

@@ -11,10 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from select import select
 from tempfile import TemporaryDirectory
-from threading import Thread
 
 import docker
 import pytest
@@ -79,32 +77,28 @@ class Lives:
 
     def __init__(self, folder: Path, temporary: Path) -> None:
         self.temporary = temporary
-        self._said: SimpleQueue[str] = SimpleQueue()
         self._mark = f"JUDGE_TEST_LIVES={folder}"
         name, _, value = self._mark.partition("=")
         self._mother = subprocess.Popen(
             [sys.executable, "-m", "tests.faults.lives"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            text=True,
+            bufsize=0,  # what was read is not in a buffer, so select() reports the rest
             env={**os.environ, name: value, "TMPDIR": str(self.temporary)},
         )
-        self._listener = Thread(target=self._listen)
-        self._listener.start()
 
     def begin(self, folder: Path, *points: str) -> int:
         """Let a judge go on with the contest of a folder, to the first of `points`; its process id."""
         assert self._mother.stdin
-        self._mother.stdin.write("\t".join((str(folder), *points)) + "\n")
-        self._mother.stdin.flush()
+        self._mother.stdin.write(("\t".join((str(folder), *points)) + "\n").encode())
         return int(self._line().removeprefix("born "))
 
     def first_game(self, patience_s: float | None = None) -> int | None:
         """Wait until a game has ended, or for so long; the judge's exit code if it came to its own end before."""
-        try:
-            line = self._line(patience_s)
-        except Empty:
+        assert self._mother.stdout
+        if not select([self._mother.stdout], [], [], patience_s)[0]:
             return None
+        line = self._line()
         return int(line.removeprefix("dead ")) if line.startswith("dead ") else None
 
     def end(self) -> int:
@@ -113,17 +107,11 @@ class Lives:
             pass
         return int(line.removeprefix("dead "))
 
-    def _line(self, patience_s: float | None = None) -> str:
-        line = self._said.get(timeout=patience_s)
+    def _line(self) -> str:
+        assert self._mother.stdout
+        line = self._mother.stdout.readline().decode()
         assert line, "the process that begets judges has died"
         return line
-
-    def _listen(self) -> None:
-        """In a thread: take down what is said; an empty line at the end of it."""
-        assert self._mother.stdout
-        for line in self._mother.stdout:
-            self._said.put(line)
-        self._said.put("")
 
     def forget(self) -> None:
         """Let an hour pass for the directories whose makers did not live to mark them: then they are rubbish."""
@@ -139,7 +127,6 @@ class Lives:
         return list(found.values())
 
     def close(self) -> None:
-        """Beget no more; what is left is killed."""
         assert self._mother.stdin
         assert self._mother.stdout
         self._mother.stdin.close()
@@ -147,7 +134,6 @@ class Lives:
         for process in self._processes():
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        self._listener.join()
         self._mother.stdout.close()
 
     def _processes(self) -> dict[int, str]:
@@ -258,7 +244,6 @@ def is_whole(contest: Contest, games: int) -> None:
 
 
 def digest_of(file: RecordFile) -> str:
-    """Of the public part, which is in the log."""
     return hashlib.sha256(public_part(file).to_json()).hexdigest()
 
 
@@ -317,9 +302,8 @@ def test_the_command_itself_is_killed_with_games_in_containers(
             pids += [process.pid, *workers(process.pid)]
             process.kill()
 
-    ran = judge("contest", "run", "cup")
+    judge("contest", "run", "cup", code=0)
 
-    assert 0 == ran.code, ran.err
     assert [] == left(pids)
     with _opened(cup) as contest:
         is_whole(contest, 12)

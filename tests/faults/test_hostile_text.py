@@ -46,13 +46,7 @@ CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 PROCESS = ("--box", "process", "--set", "clock.starved_share=1")
 
-COMMANDS = (
-    ("verify",),
-    ("show", "--evidence"),
-    ("show", "--svg", "game.svg"),
-    ("convert", "--to", "sgf"),
-    ("convert", "--to", "pgn"),
-)
+COMMANDS = ("verify", "show --evidence", "show --svg game.svg", "convert --to sgf", "convert --to pgn")
 """Everything that reads a record, with what it writes."""
 
 
@@ -64,32 +58,7 @@ COMMANDS = (
     ],
 )
 def test_no_text_is_interpreted_or_breaks_its_context(judge: Judge, tmp_path: Path, last: str, end: bytes) -> None:
-    agent = _write_agent(tmp_path, last, end)
-
-    played = judge("match", agent, "house-instant", "--policy", "gomocup-fastgame", *PROCESS)
-
-    assert 0 == played.code, played.err
-    _is_harmless(played.out + played.err)
-    (record,) = (tmp_path / "records").glob("*.json")
-    (psq,) = (tmp_path / "records").glob("*.psq")
-    document = json.loads(record.read_bytes())["record"]
-    assert (1, True) == (document["winner"], document["verdict"] in ("unreadable", "refused"))
-    _is_harmless(document["reason"])
-    _is_harmless(psq.read_bytes().decode("utf-8").replace("\r\n", "\n"))
-    _is_harmless(record.read_text(encoding="utf-8"))
-    for command in COMMANDS:
-        ran = judge(command[0], str(record), *command[1:])
-        assert 0 == ran.code, ran.err
-        _is_harmless(ran.out + ran.err)
-    for ending in ("sgf", "pgn", "svg"):
-        (written,) = tmp_path.rglob(f"*.{ending}")
-        _is_harmless(written.read_text(encoding="utf-8"))
-        if ending == "svg":
-            ET.fromstring(written.read_text(encoding="utf-8"))  # noqa: S314 - the judge's own
-
-
-def _write_agent(directory: Path, last: str, end: bytes) -> str:
-    agent = directory / "agent"
+    agent = tmp_path / "agent"
     agent.mkdir()
     said = [text[:500].encode("utf-8", "surrogatepass") for text in (*HOSTILE, *LAST)]
     talk = TALK.format(texts=[*said, b"\xff\xfe\xc3("], last=last.encode("utf-8", "surrogateescape"), end=end)
@@ -100,7 +69,25 @@ def _write_agent(directory: Path, last: str, end: bytes) -> str:
         f'name = "hostile"\ncommand = ["python3", "{program}"]\nruntime = "python"\nauthor = {json.dumps(author)}\n',
         encoding="utf-8",
     )
-    return str(agent)
+
+    played = judge("match", str(agent), "house-instant", "--policy", "gomocup-fastgame", *PROCESS, code=0)
+
+    _is_harmless(played.out + played.err)
+    (record,) = (tmp_path / "records").glob("*.json")
+    (psq,) = (tmp_path / "records").glob("*.psq")
+    document = json.loads(record.read_bytes())["record"]
+    assert (1, True) == (document["winner"], document["verdict"] in ("unreadable", "refused"))
+    _is_harmless(document["reason"])
+    _is_harmless(psq.read_bytes().decode("utf-8").replace("\r\n", "\n"))
+    _is_harmless(record.read_text(encoding="utf-8"))
+    for command in COMMANDS:
+        ran = judge(*command.split(), str(record), code=0)
+        _is_harmless(ran.out + ran.err)
+    for ending in ("sgf", "pgn", "svg"):
+        (written,) = tmp_path.rglob(f"*.{ending}")
+        _is_harmless(written.read_text(encoding="utf-8"))
+        if ending == "svg":
+            ET.fromstring(written.read_text(encoding="utf-8"))  # noqa: S314 - the judge's own
 
 
 @pytest.mark.parametrize("name", [text for text in (*HOSTILE, *LAST) if not text.isascii() or "\x1b" in text])

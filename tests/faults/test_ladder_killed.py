@@ -92,11 +92,18 @@ def test_a_ladder_of_killed_judges_is_whole_and_verifies(lives: Lives, tmp_path:
     with closing(open_store(planned)) as found:
         contest = Contest(found, planned)
         is_whole(contest, GAMES)
-        follows_from_its_log(contest)
+        newest = newest_versions(contest.snapshot.entries)
+        assert (2, 4) == (newest["yan"].submission, newest["zoe"].submission)
+        digests = {(one.number, one.attempt): digest_of(contest.record(one.record)) for one in contest.view().results}
+        published = contest.read()
+        log = ReadLog(Checkpoint("", 0, b""), Tree(()), published.journal)
+        assert GAMES == sum(line.event == "scheduled" for line in published.journal)
+        assert published.secret
+        assert [] == [*log_problems(published, log, digests), *ladder_problems(published, log, {})]
+        assert [] == [*admission_problems(published, log)]
 
 
 def submit(folder: Path, name: str, idle: int) -> None:
-    """A racer that passes its check."""
     staged = folder / "agents" / "staged"
     staged.mkdir(parents=True)
     shutil.copy(RACER, staged / "racer.py")
@@ -109,16 +116,3 @@ def submit(folder: Path, name: str, idle: int) -> None:
     with closing(open_intake(folder).register()) as register:
         taken = register.receive(Upload(name, name, f"{name}.zip", digest, 1), worker="w")
         register.finish(taken.id, taken.attempt, ProcessingResult("", name, digest, described, None, None))
-
-
-def follows_from_its_log(contest: Contest) -> None:
-    """Pairs, entries and the newest versions."""
-    newest = newest_versions(contest.snapshot.entries)
-    assert (2, 4) == (newest["yan"].submission, newest["zoe"].submission)
-    digests = {(one.number, one.attempt): digest_of(contest.record(one.record)) for one in contest.view().results}
-    published = contest.read()
-    log = ReadLog(Checkpoint("", 0, b""), Tree(()), published.journal)
-    assert GAMES == sum(line.event == "scheduled" for line in published.journal)
-    assert published.secret
-    assert [] == [*log_problems(published, log, digests), *ladder_problems(published, log, {})]
-    assert [] == [*admission_problems(published, log)]

@@ -56,8 +56,7 @@ def test_an_agent_held_still_from_outside_is_not_to_blame(
     judge: Judge, tmp_path: Path, client: docker.DockerClient, hold: Callable[[Container], None]
 ) -> None:
     slow = write_brain(tmp_path, "slow", "time.sleep(60)")
-    once = ("--set", "attempts=1")
-    with begin(tmp_path, "match", "house-instant", slow, *GOMOKU, *QUICK, *once) as process:
+    with begin(tmp_path, "match", "house-instant", slow, *GOMOKU, *QUICK, "--set", "attempts=1") as process:
         hold(in_its_turn(client, process))
         _, err = process.communicate()
 

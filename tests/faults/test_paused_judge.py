@@ -102,7 +102,6 @@ def stop_for(span_s: float, folder: Path, pids: Sequence[int], *, answers: bool 
 
 
 def records(folder: Path) -> list[RecordFile]:
-    """Of all attempts; each verifies."""
     files = [read_record(path) for path in sorted(folder.glob("[0-9].json"))]
     assert [] == [problem for file in files for problem in verify(file).problems]
     return files

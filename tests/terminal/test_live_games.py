@@ -13,7 +13,6 @@ from tests.formats import recorded
 
 
 def packed(entries: list[Entry]) -> bytes:
-    """As the judge of the game packs them."""
     parts: list[bytes] = []
     transcript = Transcript(parts.append)
     for entry in entries:
@@ -30,8 +29,7 @@ def shown(file: RecordFile, share: float = 1.0, games: int = 1) -> tuple[GameVie
     views.hear(pipe.BEGIN, file.record.spec.model_dump_json().encode())
     entries = unseal(file.transcript)
     views.hear(pipe.TRANSCRIPT, packed(entries[: round(len(entries) * share)]))
-    result = {"result": "over", "points": 1.0, "is_last_attempt": True}
-    views.hear(pipe.END, json.dumps(result).encode())
+    views.hear(pipe.END, b'{"result": "over", "points": 1.0, "is_last_attempt": true}')
     screen = views.screen()
     assert screen is not None
     return views, screen
@@ -81,7 +79,6 @@ def test_one_game_has_no_score_and_none_has_no_screen() -> None:
 
 
 def test_a_transcript_that_makes_no_sense_is_shown_as_far_as_it_does() -> None:
-    """Whoever looks on is not the one to judge it."""
     file = recorded.gomoku()
     entries = unseal(file.transcript)
     views = GameViews(Follower, os.getpid())

@@ -1,7 +1,8 @@
-"""Screens of every family, looked at once and kept: at 80x24 and 200x60, with and without colour, in ASCII."""
+"""Screens of every family and their boards: at several sizes, with and without colour, in ASCII."""
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -14,7 +15,10 @@ from rich.console import Console
 
 from judge.catalog.files import steps_of
 from judge.formats.gomoku.view import draw_stones
+from judge.formats.views import BoardView, Face, Mark, Token
+from judge.record.spec import RecordFile
 from judge.statistics.scales import wilson_interval
+from judge.terminal.board_text import board_lines, board_width, token_text
 from judge.terminal.browse import step_screen
 from judge.terminal.output import styled
 from judge.terminal.screen import MoveShown, Screen, SeatShown, score_words
@@ -38,7 +42,6 @@ def assert_golden(name: str, text: str) -> None:
 
 
 def rendered(screen: Screen, width: int = 80, height: int = 24, file: StringIO | None = None, **options: Any) -> str:
-    """What a terminal of that size shows."""
     console = Console(record=True, width=width, height=height, file=file or StringIO(), legacy_windows=False, **options)
     console.print(screen, end="")
     return console.export_text()
@@ -105,7 +108,6 @@ COLOURED: dict[str, Any] = {"force_terminal": True, "color_system": "truecolor"}
 
 
 def test_colour_changes_no_letter() -> None:
-    """What is said with colour is said without it too."""
     assert rendered(live()) == rendered(live(), **COLOURED)
 
 
@@ -124,9 +126,7 @@ def test_no_color_leaves_no_colour(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stored_agent_output_reaches_the_terminal_escaped() -> None:
     for width, height in SIZES:
         text = rendered(live(), width, height)
-        assert "\x1b" not in text
-        assert "\x07" not in text
-        assert "\u202e" not in text
+        assert set("\x1b\x07\u202e").isdisjoint(text)
         assert "[red]x[/]" in text
 
 
@@ -175,3 +175,52 @@ def test_before_the_first_game_nothing_is_claimed() -> None:
 
     assert (None, None) == (series.share(), series.seconds_left)
     assert "a 0 - 0 b, 0 drawn" == score_words(series)
+
+
+def text(view: BoardView, width: int = 200, height: int = 100, ascii_only: bool = False) -> str:
+    return "\n".join(line.plain for line in board_lines(view, width, height, ascii_only))
+
+
+@pytest.mark.parametrize(
+    ("token", "shown", "in_ascii"),
+    [
+        (Token(0, 17), "●", "X"),
+        (Token(1, 18), "○", "O"),
+        (Token(0, 17, is_dead=True), "▪", "x"),
+        (Token(1, 17, is_dead=True), "▫", "o"),
+        (Token(0, faces=(Face("B", True),), shows=0), "rB", "rB"),
+        (Token(1, faces=(Face("9", True),), shows=0), "b9", "b9"),
+        (Token(0, faces=(Face("king"),), shows=0), "K", "K"),
+        (Token(1, faces=(Face("knight"),), shows=0), "n", "n"),
+        (Token(0, faces=(Face("rook"), Face("queen", True))), "R/?Q", "R/?Q"),
+        (Token(1, faces=(Face("rook"), Face("queen", True)), shows=0), "r ?q", "r ?q"),
+        (Token(1, faces=(Face("rook"), Face("queen")), shows=1), "q r", "q r"),
+    ],
+)
+def test_a_token_is_a_few_letters(token: Token, shown: str, in_ascii: str) -> None:
+    assert (shown, in_ascii) == (token_text(token), token_text(token, ascii_only=True))
+
+
+def test_an_offer_is_a_question_mark() -> None:
+    view = draw_stones(5, 5, [(0, 0, 0)])
+    offered = BoardView(view.surface, view.columns, view.rows, view.tokens, view.sides, marks={(2, 1): Mark.OFFER})
+
+    assert "  a b c d e\n1 ● · · · · \n2 · · ? · · \n" in text(offered)
+
+
+@pytest.mark.parametrize("family", [recorded.gomoku, recorded.stratego_game, recorded.quantum])
+def test_a_board_is_as_wide_as_promised_and_can_be_ascii(family: Callable[[], RecordFile]) -> None:
+    view = steps_of(family()).steps[-1].view
+    assert {board_width(view)} == {cell_len(line.plain) for line in board_lines(view, 200, 100)[1:]}
+    assert text(view, ascii_only=True).isascii()
+
+
+def test_of_a_board_that_does_not_fit_the_part_around_the_last_move_is_seen() -> None:
+    view = draw_stones(60, 60, [(50, 40, 0)]).since(draw_stones(60, 60, []))
+
+    lines = board_lines(view, 43, 21)
+
+    assert 21 == len(lines)
+    assert max(cell_len(line.plain) for line in lines) <= 43
+    assert "[●]" in text(view, 43, 21)
+    assert ["ba", "bc", "be"] == lines[0].plain.split()[6:9]

@@ -26,7 +26,6 @@ def verify(directory: Path, *key: Path | str) -> tuple[int, list[str]]:
 
 
 def problems(directory: Path, *key: Path | str) -> list[str]:
-    """The problems that it finds."""
     code, lines = verify(directory, *key)
     found = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
     assert bool(found) == bool(code)
@@ -34,7 +33,6 @@ def problems(directory: Path, *key: Path | str) -> list[str]:
 
 
 def node() -> str:
-    """The program."""
     found = shutil.which("node")
     assert found is not None, "there is no Node.js here; scripts/test installs it"
     return found
@@ -42,7 +40,6 @@ def node() -> str:
 
 @cache
 def _process() -> subprocess.Popen[str]:
-    """It ends with this process."""
     words = [node(), str(Path(__file__).with_name("many.mjs")), str(VERIFIER)]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     atexit.register(process.communicate)  # closes its stdin

@@ -7,6 +7,7 @@ happens in it.
 import hashlib
 import json
 import random
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,7 +38,6 @@ CRASHER = "crash.test"
 """The agent that is at fault."""
 
 Row = dict[str, Any]
-"""A row of a table of an export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +53,11 @@ class Form:
 
     @property
     def cast(self) -> Cast:
-        """Who plays."""
         return {name: crasher(name, 2) if name == CRASHER else STRONG_TO_WEAK[name] for name in self.agents}
 
     @property
     def recipe(self) -> Recipe:
-        """The contest that is forged."""
-        options = {"drawn": nothing}
-        return Recipe("forged", self.cast, self.plan, self.more, happens, options=options)
+        return Recipe("forged", self.cast, self.plan, self.more, happens, options={"drawn": nothing})
 
 
 FORMS = {
@@ -125,19 +122,14 @@ class Forger:
         self.directory = self.public.directory
         self.lines = lines_of(self.directory)
 
-    # --- what is there -----------------------------------------------------------------------------------------------
-
     def rows(self, table: str) -> list[Row]:
-        """A table of the export."""
         rows: list[Row] = json.loads((self.directory / f"data/{table}.json").read_bytes())
         return rows
 
     def game(self, test: Callable[[Row], object] = lambda _: True) -> Row:
-        """One of the games that count."""
         return self.chance.choice([row for row in self.rows("games") if row["state"] == GameState.DONE and test(row)])
 
     def files(self, *patterns: str) -> list[Path]:
-        """Files of the export, in the order of their names."""
         found = {path for pattern in patterns or ("**/*",) for path in self.directory.glob(pattern)}
         return sorted(path for path in found if path.is_file())
 
@@ -146,10 +138,7 @@ class Forger:
         """How many lines the log has when the entries are frozen."""
         return [type(line.change) for line in self.lines].index(LockedIn) + 1
 
-    # --- what he does ------------------------------------------------------------------------------------------------
-
     def in_table(self, name: str, how: Callable[[Any], object]) -> None:
-        """Change a table."""
         change(self.directory / f"data/{name}.json", how)
 
     def in_record(self, path: str, how: Callable[[Any], object]) -> None:
@@ -163,7 +152,6 @@ class Forger:
         change(self.directory / path, changed)
 
     def in_document(self, how: Callable[[Any], object]) -> None:
-        """Change contest.json."""
         path = self.directory / DOCUMENT
         document = json.loads(path.read_bytes())
         how(document)
@@ -188,10 +176,7 @@ class Forger:
         (self.directory / path).write_bytes(self.play(record.spec, record.attempt, winner).to_json())
 
     def sign(self) -> None:
-        """List the files as they are now, and sign the list."""
         sign_again(self.public)
-
-    # --- and how he makes it fit -------------------------------------------------------------------------------------
 
     def fit(self) -> None:
         """Make all that is computed fit contest.json, the records, the schedule and the lines, and sign it."""
@@ -210,7 +195,6 @@ class Forger:
         write_log(self.public, self.lines)
 
     def _fit_draw(self) -> None:
-        """The commitment, the terms and the root that the draw follows from."""
         text = (self.directory / DOCUMENT).read_text()
         document, leaves = json.loads(text), self.drawn
         terms = terms_digest(text)
@@ -267,12 +251,9 @@ class Forger:
     def _digest(self, name: str) -> str:
         return hashlib.sha256((self.directory / name).read_bytes()).hexdigest()
 
-    # --- or begins again ---------------------------------------------------------------------------------------------
-
     def begin_again(
         self, cast: Cast | None = None, between: Callable[[Store], object] = nothing, secret: str = SECRET
     ) -> None:
-        """Play the whole contest another time, and publish that."""
         folder = self.folder / "again"
         folder.mkdir()
         self.public = hold(folder, self.public.key, self.form, cast, between, secret)
@@ -280,13 +261,9 @@ class Forger:
         self.lines = lines_of(self.directory)
 
     def drop_log(self) -> None:
-        """Leave the log out."""
-        for path in sorted((self.directory / "log").rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-        (self.directory / "log").rmdir()
+        shutil.rmtree(self.directory / "log")
 
     def reveal(self, secret: str) -> None:
-        """Another secret, and the commitment to it."""
         commitment = hashlib.sha256(bytes.fromhex(secret)).hexdigest()
         change(self.directory / CHANCE, lambda each: each.update(secret=secret, commitment=commitment))
         self.in_document(lambda each: each.update(commitment=commitment))

@@ -22,7 +22,7 @@ from judge.publish.tables import write_csv, write_json
 from judge.record.spec import RecordFile, public_part, read_record
 from judge.record.transcript import EntryKind, unseal
 from judge.store.types import JournalLine
-from judge.transparency.checkpoint import Checkpoint, read_checkpoint
+from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.merkle import EMPTY_ROOT
 from tests.publish.cups import Player, voided
@@ -79,15 +79,11 @@ def has_no_stages(form: Form) -> bool:
 
 
 def is_by_results(form: Form) -> bool:
-    """The independent reading computes all criteria; it knows no intervals of ratings."""
+    """The independent reading computes all criteria except ratings with intervals."""
     return has_no_stages(form) and "elo" not in form.plan
 
 
-# --- changed, not signed again ---------------------------------------------------------------------------------------
-
-
 def flip(forger: Forger, path: Path) -> None:
-    """One bit of a file."""
     data = bytearray(path.read_bytes())
     data[forger.chance.randrange(len(data))] ^= 1 << forger.chance.randrange(8)
     path.write_bytes(data)
@@ -109,8 +105,6 @@ def swap_files(forger: Forger) -> None:
 def sign_as_another(forger: Forger) -> None:
     write_manifest(forger.directory, "spring-cup", make_key(forger.folder / "mallory.key"))
 
-
-# --- a table, a record or a document ---------------------------------------------------------------------------------
 
 FROM_RESULTS = {
     "standings": ("agent", "points", "games", "wins", "draws", "losses", "byes", "failures", "replies"),
@@ -136,21 +130,18 @@ def other(value: Any) -> Any:
 
 @with_options
 def change_cell(forger: Forger, table: str, columns: Iterable[str], how: Callable[[Any], Any] = other) -> None:
-    """Another value in some row and column."""
     at = forger.chance.randrange(len(forger.rows(table)))
     column = forger.chance.choice(list(columns))
     forger.in_table(table, lambda rows: rows[at].update({column: how(rows[at][column])}))
 
 
 def change_criterion(forger: Forger) -> None:
-    """Another value of what the agents were ranked by."""
     columns = [column for column in forger.rows("standings")[0] if column.startswith("compared:")]
     change_cell("standings", columns)(forger)
 
 
 @with_options
 def in_rows(forger: Forger, how: Callable[[Forger, list[Row], int], object], *names: str) -> None:
-    """Change the rows of a table, one of `names`, at some place."""
     name = forger.chance.choice([name for name in names if len(forger.rows(name)) > 1])
     at = forger.chance.randrange(len(forger.rows(name)))
     forger.in_table(name, lambda rows: how(forger, rows, at))
@@ -162,7 +153,6 @@ def swap_rows(forger: Forger, rows: list[Row], at: int) -> None:
 
 
 def data_of(**fields: object) -> str:
-    """The data of a line of the journal."""
     return json.dumps(fields, sort_keys=True, separators=(",", ":"))
 
 
@@ -182,13 +172,11 @@ def change_crosstable(forger: Forger) -> None:
 
 @with_options
 def in_game(forger: Forger, how: Callable[[Row], object], test: Callable[[Row], object] = lambda _: True) -> None:
-    """Change the line of a game that counts."""
     number = forger.game(test)["number"]
     forger.in_table("games", lambda rows: how(next(row for row in rows if row["number"] == number)))
 
 
 def hand_over(row: Row) -> None:
-    """It is the loser's."""
     row["winner"] = row["second"] if row["winner"] == row["first"] else row["first"]
     row["first_points"], row["second_points"] = row["second_points"], row["first_points"]
 
@@ -205,7 +193,6 @@ def has_fault(row: Row) -> bool:
 
 
 def swap_names_in_results(forger: Forger) -> None:
-    """Of all that the games say, two agents have each other's."""
     one, two = forger.chance.sample(forger.form.agents, 2)
     names = {one: two, two: one}
 
@@ -247,7 +234,6 @@ def in_a_record(forger: Forger, how: Callable[[Forger, Any], object]) -> None:
 
 
 def of_record(**values: Any) -> Callable[[Forger], None]:
-    """Other values in the record of a game that counts."""
     return in_a_record(lambda _, file: file["record"].update(values))
 
 
@@ -257,7 +243,6 @@ def of_first_seat(**values: Any) -> Callable[[Forger], None]:
 
 @with_options
 def of_document(forger: Forger, /, **values: Any) -> None:
-    """Other values in contest.json."""
     forger.in_document(lambda document: document.update(values))
 
 
@@ -265,21 +250,13 @@ def turn_over(_forger: Forger, file: Any) -> None:
     file["record"]["winner"] = 1 if file["record"]["winner"] == 0 else 0
 
 
-# --- the log ---------------------------------------------------------------------------------------------------------
-
-
 @with_options
-def in_checkpoint(forger: Forger, how: Callable[[Checkpoint], Checkpoint]) -> None:
-    """Another checkpoint, signed by the organiser."""
+def in_checkpoint(forger: Forger, /, is_by_another: bool = False, **values: Any) -> None:
+    """Sign a checkpoint with other values, by the organiser or by another key."""
     path = forger.directory / "log/checkpoint"
-    checkpoint = how(replace(read_checkpoint(path.read_bytes(), ""), signatures=()))
-    path.write_bytes(checkpoint.signed(forger.public.key).note)
-
-
-def sign_log_as_another(forger: Forger) -> None:
-    path = forger.directory / "log/checkpoint"
-    checkpoint = replace(read_checkpoint(path.read_bytes(), ""), signatures=())
-    path.write_bytes(checkpoint.signed(make_key(forger.folder / "mallory.key")).note)
+    checkpoint = replace(read_checkpoint(path.read_bytes(), ""), signatures=(), **values)
+    key = make_key(forger.folder / "mallory.key") if is_by_another else forger.public.key
+    path.write_bytes(checkpoint.signed(key).note)
 
 
 @with_options
@@ -337,34 +314,27 @@ def only_log(forger: Forger) -> None:
     write_log(forger.public, forger.lines)
 
 
-# --- what only a replay or the schedule shows ------------------------------------------------------------------------
-
-
 def edit_charges(forger: Forger, file: Any) -> None:
     seat = forger.chance.choice(file["record"]["seats"])
     seat["charged_ms"] = round(seat["charged_ms"] / 2, 3)
 
 
 def blame(forger: Forger, file: Any) -> None:
-    """The loser of a game is at fault, who was not; or the other way round."""
     seat = forger.chance.choice(file["record"]["seats"])
     seat["fault"] = None if seat["fault"] else "illegal"
 
 
 def moves(file: Any) -> list[list[Any]]:
-    """The entries of a transcript with which agents answered."""
     entries = [entry for block in file["transcript"]["blocks"] for entry in block["entries"]]
     return [entry for entry in entries if entry[2] == "<" and re.match(r"[0-9]+,[0-9]", str(entry[3]))]
 
 
 def edit_move(forger: Forger, file: Any) -> None:
-    """What an agent wrote, so that it is no move any more."""
     entry = forger.chance.choice(moves(file))
     entry[3] = entry[3].replace(",", ";", 1)
 
 
 def edit_moment(forger: Forger, file: Any) -> None:
-    """An answer came a tenth of a second sooner or later than the record says."""
     forger.chance.choice(moves(file))[0] += 100_000_000
 
 
@@ -376,7 +346,6 @@ def other_opening(forger: Forger, file: Any) -> None:
 
 @with_options
 def swap_entries(forger: Forger, *keys: str) -> None:
-    """Two entries have each other's files or names, in all records too."""
     one, two = forger.chance.sample(range(len(forger.form.agents)), 2)
 
     def swap(document: Any) -> None:
@@ -411,7 +380,6 @@ def drop_pairing(forger: Forger) -> None:
 
 
 def swap_seats(forger: Forger) -> None:
-    """In both games of a pairing the agents sit the other way round, and they are played so."""
     at = forger.chance.randrange(len(forger.rows("pairings")))
 
     def turn(rows: list[Row]) -> None:
@@ -448,23 +416,15 @@ def other_reason(_forger: Forger, rows: list[Row]) -> None:
         row["why"] = "its host failed"
 
 
-# --- what follows from the rules, and is not what happened -----------------------------------------------------------
-
-
 def replay_until_liked(forger: Forger) -> None:
-    """A game that was lost is played again until it is won, and put in its place."""
     row = forger.game(lambda row: row["winner"] is not None)
     forger.play_again(row["record"], 0 if row["winner"] == row["second"] else 1)
-
-
-def void_row(forger: Forger) -> Row:
-    return next(row for row in forger.rows("games") if row["number"] == VOID)
 
 
 def drop_void(forger: Forger) -> None:
     """A void is not told, and its game is played with the chance of the first attempt."""
     path = forger.directory / f"records/{VOID:05d}.attempt-1.json"
-    row = void_row(forger)
+    row = forger.rows("games")[VOID - 1]
     spec = read_record(path).record.spec
     path.unlink()
     forger.in_table("attempts", lambda rows: rows.clear())
@@ -489,7 +449,6 @@ def reword_void(forger: Forger) -> None:
 
 
 def disqualify(forger: Forger) -> None:
-    """With a line that says so."""
     agent = forger.chance.choice(forger.form.agents)
     forger.in_table("disqualified", lambda rows: rows.append({"agent": agent, "why": "too strong"}))
     # After its games: those that come later would not be started.
@@ -500,14 +459,12 @@ def disqualify(forger: Forger) -> None:
 
 
 def under_other_names(forger: Forger) -> None:
-    """Two agents play under each other's name."""
     one, two = forger.chance.sample(forger.form.agents, 2)
     cast = dict(forger.form.cast)
     forger.begin_again({**cast, one: cast[two], two: cast[one]})
 
 
 def with_other_agents(forger: Forger) -> None:
-    """One agent plays otherwise than it did."""
     agent = forger.chance.choice([name for name in forger.form.agents if name != CRASHER])
     skill, luck = forger.chance.random(), forger.chance.randrange(1, 999)
     forger.begin_again({**forger.form.cast, agent: lambda seed: Player(agent, skill, seed + luck)})
@@ -520,18 +477,15 @@ def choose_draw(forger: Forger) -> None:
 
 
 def choose_secret(forger: Forger) -> None:
-    """Another secret, before anybody has its commitment."""
     forger.begin_again(secret=a_secret(forger))
 
 
 def drop_entry(forger: Forger) -> None:
-    """An agent never took part."""
     gone = forger.chance.choice(forger.form.agents)
     forger.begin_again({name: make for name, make in forger.form.cast.items() if name != gone})
 
 
 def change_line_before_draw(forger: Forger) -> None:
-    """The draw would be another one, and the games were played by the first."""
     at = forger.chance.randrange(forger.drawn)
     forger.lines[at] = replace(forger.lines[at], at=forger.lines[at].at.replace(".000", ".001"))
 
@@ -542,12 +496,10 @@ def measure(forger: Forger, file: Any) -> None:
 
 
 def hide(forger: Forger, file: Any) -> None:
-    """Other private lines than those that the agent wrote."""
     forger.chance.choice(file["transcript"]["blocks"])["private_sha256"] = a_secret(forger)
 
 
 def claim(forger: Forger) -> None:
-    """What the organiser says of himself and of his machines."""
     changes: list[dict[str, Any]] = [
         {"host": {"cpu": "a better one", "cores": 64, "kernel": "6.9"}},
         {"judge": "9.9.9"},
@@ -569,9 +521,6 @@ def change_page(forger: Forger) -> None:
         file.write("\nanna has won\n")
 
 
-# --- attempts that do not count --------------------------------------------------------------------------------------
-
-
 def won_at_first(forger: Forger) -> tuple[Row, int, int]:
     """A game that ended by the rules at its first attempt; its lines `started` and `accepted`."""
     row = forger.game(lambda row: row["attempt"] == 1 and "row" in row["reason"])
@@ -586,8 +535,7 @@ def play_second(forger: Forger, row: Row) -> str:
     game = next(each for each in contest.games if each.number == row["number"])
     record = read_record(forger.directory / row["record"]).record
     spec = record.spec.model_copy(update={"seed": contest.tournament.seed_of(game, 2)})
-    loser = 1 - (record.winner or 0)
-    (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, loser).to_json())
+    (forger.directory / row["record"]).write_bytes(forger.play(spec, 2, 1 - (record.winner or 0)).to_json())
     forger.in_table("games", lambda rows: [r.update(attempt=2) for r in rows if r["number"] == row["number"]])
     return game.attempt_path(1)
 
@@ -648,7 +596,6 @@ def really_void(file: RecordFile) -> RecordFile:
 
 
 def never_ended(forger: Forger) -> None:
-    """Attempt 1 is started and vanishes; attempt 2 counts, with the other winner."""
     row, started, accepted = won_at_first(forger)
     play_second(forger, row)
     forger.lines[accepted] = replace(forger.lines[accepted], attempt=2)
@@ -656,7 +603,6 @@ def never_ended(forger: Forger) -> None:
 
 
 def start_at_the_end(forger: Forger) -> None:
-    """One more attempt of a game that has its result, which never ends."""
     row = forger.game()
     line = next(line for line in forger.lines if line.game == row["id"])
     data = data_of(first=row["first"], second=row["second"])
@@ -664,37 +610,29 @@ def start_at_the_end(forger: Forger) -> None:
 
 
 def skip_an_attempt(forger: Forger) -> None:
-    """The attempt that counts is called the second, and the log has no first one."""
     row, started, accepted = won_at_first(forger)
     play_second(forger, row)
     for at in (started, accepted):
         forger.lines[at] = replace(forger.lines[at], attempt=2)
 
 
-# --- the order, times and states of the log --------------------------------------------------------------------------
-
-
 @with_options
 def move_line(forger: Forger, event: str, to: str) -> None:
-    """A line of an event to just after the last line of another one."""
     line = forger.lines.pop(next(at for at, each in enumerate(forger.lines) if each.event == event))
     forger.lines.insert(max(at for at, each in enumerate(forger.lines) if each.event == to) + 1, line)
 
 
 def swap_start(forger: Forger) -> None:
-    """A game ended before it was started."""
     _, started, accepted = won_at_first(forger)
     forger.lines[started], forger.lines[accepted] = forger.lines[accepted], forger.lines[started]
 
 
 def pause_before_start(forger: Forger) -> None:
-    """Games are started although the contest is paused."""
     at = of_events(forger, "started")
     forger.lines.insert(at, JournalLine(forger.lines[at].at, "paused", None, None, data_of(why="a power cut")))
 
 
 def start_disqualified(forger: Forger) -> None:
-    """An agent is disqualified before its games, and they are started nevertheless."""
     row = forger.game()
     out = {each["agent"] for each in forger.rows("disqualified")}
     agent = next(name for name in (row["first"], row["second"], *forger.form.agents) if name not in out)
@@ -706,16 +644,13 @@ def start_disqualified(forger: Forger) -> None:
 
 @with_options
 def all_times(forger: Forger, year: str) -> None:
-    """The log after the draw is of another year than the records."""
     start = forger.drawn
     forger.lines[start:] = [replace(line, at=f"{year}{line.at[4:]}") for line in forger.lines[start:]]
 
 
 @with_options
 def of_void(forger: Forger, /, **values: Any) -> None:
-    """Other values in the record of the void."""
-    path = f"records/{VOID:05d}.attempt-1.json"
-    forger.in_record(path, lambda file: file["record"].update(values))
+    forger.in_record(f"records/{VOID:05d}.attempt-1.json", lambda file: file["record"].update(values))
 
 
 ODD_LINES: Mapping[str, tuple[str, str]] = {
@@ -734,9 +669,6 @@ ODD_LINES: Mapping[str, tuple[str, str]] = {
 """Lines of events with data that no judge writes."""
 
 
-# --- what no export has, and what no game measures -------------------------------------------------------------------
-
-
 @with_options
 def add_file(forger: Forger, path: str, data: bytes | None = None) -> None:
     """A signed file that no export has; None: a copy of a record."""
@@ -747,7 +679,6 @@ def add_file(forger: Forger, path: str, data: bytes | None = None) -> None:
 
 @with_options
 def in_csv(forger: Forger, name: str, old: str, new: str) -> None:
-    """Another text in a table as CSV."""
     path = forger.directory / f"data/{name}.csv"
     text = path.read_bytes().decode()
     assert old in text
@@ -761,7 +692,6 @@ HOLDER, NOBODY = Found.BY_HOLDER, Found.BY_NOBODY
 def fitted(
     how: Callable[[Forger], object], found: Found = REPLAY, suits: Callable[[Form], bool] = lambda _: True
 ) -> Forgery:
-    """A forgery that all the rest is made to fit."""
     return Forgery(how, found, Forger.fit, suits)
 
 
@@ -769,9 +699,7 @@ FORGERIES: Mapping[str, Forgery] = {
     # By somebody who has no key.
     "a byte of a file, not signed": Forgery(lambda forger: flip(forger, a_file(forger)), FILES, unsigned),
     "a file removed, not signed": Forgery(lambda forger: a_file(forger).unlink(), FILES, unsigned),
-    "a file added, not signed": Forgery(
-        lambda forger: (forger.directory / "data/more.html").write_text("hello"), FILES, unsigned
-    ),
+    "a file added, not signed": Forgery(add_file("data/more.html", b"hello"), FILES, unsigned),
     "two files swapped, not signed": Forgery(swap_files, FILES, unsigned),
     "signed by another key": Forgery(lambda _: None, FILES, sign_as_another),
     # In one place, and signed.
@@ -808,12 +736,10 @@ FORGERIES: Mapping[str, Forgery] = {
     "another secret": Forgery(lambda forger: forger.reveal(a_secret(forger)), READING),
     "claims in contest.json": Forgery(claim, READING),
     # The log alone.
-    "a checkpoint of another root": Forgery(in_checkpoint(lambda each: replace(each, root=EMPTY_ROOT)), FILES),
-    "a checkpoint of another size": Forgery(in_checkpoint(lambda each: replace(each, size=each.size - 1)), FILES),
-    "a checkpoint of another log": Forgery(
-        in_checkpoint(lambda each: replace(each, origin="judge-contest/other")), FILES
-    ),
-    "a checkpoint that another key signed": Forgery(sign_log_as_another, FILES),
+    "a checkpoint of another root": Forgery(in_checkpoint(root=EMPTY_ROOT), FILES),
+    "a checkpoint of another size": Forgery(lambda forger: in_checkpoint(size=len(forger.lines) - 1)(forger), FILES),
+    "a checkpoint of another log": Forgery(in_checkpoint(origin="judge-contest/other"), FILES),
+    "a checkpoint that another key signed": Forgery(in_checkpoint(is_by_another=True), FILES),
     "a leaf of the log": Forgery(damage("log/tile/entries/*/*"), FILES),
     "a hash of the log": Forgery(damage("log/tile/0/*/*"), FILES),
     "no log": Forgery(Forger.drop_log, FILES),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,6 @@ from judge.store.contests import Store
 from judge.store.types import JournalLine
 from judge.transparency.log import ContestLog
 from judge.transparency.merkle import read_leaves
-from tests.contest.cups import CHANCE
 from tests.contests import PAIR, nothing, with_a_remark
 from tests.publish.cups import Cup
 from tests.publish.public import Public, sign_again
@@ -30,14 +30,8 @@ NOTE = 6
 """The leaf of that remark."""
 
 
-def held(
-    folder: Path,
-    key: Ed25519PrivateKey,
-    between: Callable[[Store], object] = nothing,
-    secret: str = CHANCE,
-) -> Public:
-    """A contest of one pairing from its beginning to its export, as `LOGGED`."""
-    with Cup(folder / "cup", PAIR, drawn=between, secret=secret) as cup:
+def held(folder: Path, key: Ed25519PrivateKey, between: Callable[[Store], object] = nothing) -> Public:
+    with Cup(folder / "cup", PAIR, drawn=between) as cup:
         with_a_remark(cup)
         return cup.export(folder, key)
 
@@ -60,7 +54,6 @@ def rewrite(public: Public, how: Callable[[list[JournalLine]], Any]) -> None:
 
 
 def with_event(line: JournalLine, event: Event) -> JournalLine:
-    """The line with another event."""
     name, data, game, attempt = encode(event)
     return replace(line, event=name, data=data, game=game, attempt=attempt)
 
@@ -71,8 +64,7 @@ def write_log(public: Public, lines: Sequence[JournalLine]) -> None:
     (public.directory / "data/journal.json").write_bytes(write_json(rows))
     (public.directory / "data/journal.csv").write_bytes(write_csv(list(JournalRow.__slots__), rows))
     log = ContestLog.of("spring-cup", [replace(line, number=number) for number, line in enumerate(lines)])
-    for path in sorted((public.directory / "log").rglob("*"), reverse=True):
-        path.rmdir() if path.is_dir() else path.unlink()
+    shutil.rmtree(public.directory / "log", ignore_errors=True)
     for name, data in log.files(public.key):
         (public.directory / name).parent.mkdir(parents=True, exist_ok=True)
         (public.directory / name).write_bytes(data)

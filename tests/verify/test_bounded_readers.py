@@ -16,15 +16,7 @@ from pydantic import BaseModel, ValidationError
 import judge
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign, parse_json
-from judge.contest_view.export import (
-    AttemptRow,
-    GameRow,
-    JournalRow,
-    PairingRow,
-    ReasonRow,
-    Revealed,
-    load_export,
-)
+from judge.contest_view.export import AttemptRow, GameRow, JournalRow, PairingRow, ReasonRow, Revealed, load_export
 from judge.contest_view.joined import Joined
 from judge.publish.manifest import ExportManifest
 from judge.publish.verify.export import difference
@@ -72,22 +64,26 @@ HOSTILE: dict[str, Callable[[int], bytes]] = {
     "objects in a list": lambda size: b"[" + b"{}," * (size // 3) + b"0]",
     "unknown keys": lambda size: json.dumps({f"{number:x}": 0 for number in range(size // 10)}).encode(),
     "one key again and again": lambda size: b"{" + b'"a":0,' * (size // 6) + b'"a":0}',
-    "deep lists": lambda size: b"[" * size,
+    "brackets": lambda size: b"[" * size,
     "deep objects": lambda size: b'{"a":' * (size // 5),
     "objects where folders are": lambda size: (
         b'{"record":{"seats":[{"folders":{'
         + b",".join(b'"%d":{"a":0,"b":0,"c":0}' % number for number in range(size // 30))
         + b"}}]}}"
     ),
-    "quotes that are escaped": lambda size: b'{"a":"' + b'\\"' * (size // 2),
+    "escaped quotes": lambda size: b'{"a":"' + b'\\"' * (size // 2),
+    "escaped backslashes": lambda size: b'{"a":"' + b"\\\\" * (size // 2),
     "an open text": lambda size: b'["' + b"a" * size,
     "escapes": lambda size: b'["' + b"\\u0041" * (size // 6) + b'"]',
     "a long number": lambda size: b"[" + b"9" * size + b"]",
     "a long float": lambda size: b"[0." + b"9" * size + b"]",
     "line ends": lambda size: b"\n" * size,
     "signatures": lambda size: b"a\n1\n" + b"A" * 43 + b"=\n\n" + "— a AAAAAAAA\n".encode() * (size // 16),
+    "dashes of signatures": lambda size: b"a\n1\n" + "— ".encode() * (size // 4),
     "commas": lambda size: b"a\r\n" + b"," * size,
     "quotes": lambda size: b'"' * size,
+    "colons": lambda size: b":" * size,
+    "a PEM that does not end": lambda size: b"-----BEGIN PUBLIC KEY-----" * (size // 26),
     "bytes": lambda size: random.Random(1).randbytes(size),
 }
 
@@ -106,10 +102,7 @@ def test_hostile_input_is_read_within_bounds(reader: str) -> None:
 
 FILES = {
     "record": "records/00001.json",
-    "games": "data/games.json",
-    "journal": "data/journal.json",
-    "pairings": "data/pairings.json",
-    "attempts": "data/attempts.json",
+    **{name: f"data/{name}.json" for name in ("games", "journal", "pairings", "attempts")},
     "manifest": "manifest.json",
     "contest": "contest.json",
     "chance": "chance.json",
@@ -131,22 +124,10 @@ def test_mutated_files_are_read_or_refused(reader: str, logged: Public) -> None:
     read()
 
 
-SIZE_OF_NODE = 2_000_000
-HOSTILE_TO_NODE = {
-    "escaped quotes": b'{"a":"' + b'\\"' * (SIZE_OF_NODE // 2),
-    "escaped backslashes": b'{"a":"' + b"\\\\" * (SIZE_OF_NODE // 2),
-    "quotes": b'"' * SIZE_OF_NODE,
-    "colons": b":" * SIZE_OF_NODE,
-    "brackets": b"[" * SIZE_OF_NODE,
-    "numbers": b"[" + b"1," * (SIZE_OF_NODE // 2) + b"1]",
-    "one number": b"9" * SIZE_OF_NODE,
-    "keys": b"{" + b'"a":1,' * (SIZE_OF_NODE // 6) + b'"a":1}',
-    "a PEM that does not end": b"-----BEGIN PUBLIC KEY-----" * (SIZE_OF_NODE // 26),
-    "line ends": b"\n" * SIZE_OF_NODE,
-    "dashes of signatures": b"a\n1\n" + "\u2014 ".encode() * (SIZE_OF_NODE // 4),
-}
-
-
+HOSTILE_TO_NODE = (
+    *("escaped quotes", "escaped backslashes", "quotes", "colons", "brackets", "zeros in a list", "a long number"),
+    *("one key again and again", "a PEM that does not end", "line ends", "dashes of signatures"),
+)
 READ_BY_NODE = ("manifest.json", "contest.json", "data/journal.json", "log/checkpoint")
 
 
@@ -160,14 +141,11 @@ READ_BY_NODE = ("manifest.json", "contest.json", "data/journal.json", "log/check
 )  # the full lane has each of them in one of the files
 def test_hostile_file_is_refused_by_node(file: str, name: str, logged_copy: Public) -> None:
     """In linear time: where an expression was quadratic this test does not end within the time of the suite."""
-    (logged_copy.directory / file).write_bytes(HOSTILE_TO_NODE[name])
+    (logged_copy.directory / file).write_bytes(HOSTILE[name](2_000_000))
     if file != "manifest.json":
         sign_again(logged_copy)
 
     assert problems_by_node(logged_copy.directory, logged_copy.public_key)
-
-
-# --- without the defence ---------------------------------------------------------------------------------------------
 
 
 def test_without_failing_fast_the_memory_is_not_bounded() -> None:
@@ -220,9 +198,6 @@ def collecting_lists(schema: Any, field: str) -> Iterator[str]:
     elif isinstance(schema, list | tuple):
         for inner in schema:
             yield from collecting_lists(inner, field)
-
-
-# --- contest.json ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

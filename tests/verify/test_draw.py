@@ -1,7 +1,8 @@
-"""The draw of a contest follows from the announcement, the entries and the log: a draw that was chosen is found."""
+"""The draw of a contest follows from the announcement, the entries, the log and the results: another draw is found."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,27 @@ import pytest
 from judge.base.errors import InputError
 from judge.cli.contest.announce import CHECKPOINT_HEADING, announce
 from judge.cli.contest.tables import journal
+from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
+from judge.contest.runner import Scheduler
+from judge.contest_games import Pairing
+from judge.publish.verify.draws import pairing_problems
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.sample import Sample
+from judge.record.seeds import Seed
 from judge.store.contests import Store
 from judge.store.submissions import Register
 from judge.store.types import JournalLine, ProcessingResult, Upload
+from judge.tournament.formats.base import Competitor
+from judge.tournament.formats.sequential import Sequential
+from judge.tournament.results import PlayedPairing
 from judge.tournament.snapshot import Freeze, commitment_to, contest_key
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
-from tests.contest.cups import CHANCE
-from tests.contests import PAIR, nothing
-from tests.publish.cups import Cup, player
+from tests.contest.cups import CHANCE, won_by
+from tests.contest.rounds import decided_after
+from tests.contests import PAIR, Recipe, nothing
+from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
 from tests.verify import independent_reading
 from tests.verify.log_forgeries import held, in_document, other_digest, rewrite
@@ -74,20 +84,13 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
 
 
 def exchange(document: Any) -> None:
-    """The ranks of the two agents."""
     one, other = document["entries"]
     one["rank"], other["rank"] = other["rank"], one["rank"]
 
 
-def with_seed(folder: Path, seed: int | None) -> Public:
-    with Cup(folder / "cup", PAIR, seed=seed, drawn=nothing) as cup:
-        cup.play()
-        return cup.export(folder)
-
-
 @pytest.mark.parametrize("seed", [5, None])
 def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) -> None:
-    public = with_seed(tmp_path, seed)
+    public = Recipe("seeded", PAIR, options={"seed": seed, "drawn": nothing}).export(tmp_path)
     accepted(public)
     in_document(public, exchange)
 
@@ -99,7 +102,7 @@ def test_listed_ranks_are_those_of_the_list(seed: int | None, tmp_path: Path) ->
 @pytest.mark.parametrize("seed", [5, 0])
 def test_drawn_ranks_follow_from_a_fixed_seed(seed: int, tmp_path: Path) -> None:
     """One of two orders is right, whatever the seed gives."""
-    public = with_seed(tmp_path, seed)
+    public = Recipe("seeded", PAIR, options={"seed": seed, "drawn": nothing}).export(tmp_path)
     found = []
     for how in (lambda document: document.update(seeding="drawn"), exchange):
         in_document(public, how)
@@ -109,7 +112,6 @@ def test_drawn_ranks_follow_from_a_fixed_seed(seed: int, tmp_path: Path) -> None
 
 
 def test_a_round_follows_from_results_that_were_withdrawn_after_its_draw(tmp_path: Path) -> None:
-    """Draws follow from the results that the log has before them."""
     cast = {name: player(name, 0.5) for name in ("anna", "bert", "carl", "dora", "emil", "fred")}
     with Cup(tmp_path / "cup", cast, 'name = "swiss"\nrounds = 4\ngames = 1', drawn=nothing) as cup:
         cup.play(4)
@@ -195,3 +197,68 @@ def test_announcement_has_title_game_clocks_schedule_address_and_key(
     assert facts["clocks"].startswith("300 ms a move, ")
     assert facts["submit"].startswith("until 2100-01-01 18:00")
     assert fingerprint(key.public_key()) in facts["key"]
+
+
+UNEQUAL: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.5)}
+SPRT = 'name = "sprt"\ntest = { elo0 = -100, elo1 = 100 }'
+
+
+def played_test(folder: Path, *, annuls: bool = False) -> tuple[Public, int]:
+    """A test in four slots, and its number of pairings that do not count."""
+    with Cup(folder / "cup", UNEQUAL, form=SPRT, drawn=nothing) as cup:
+        if annuls:
+            cup.play(9, [2, 5], slots=4)
+            cup.store.roll_back(cup.contest.name, "the judge was killed")
+            cup.store.annul(cup.store.games(cup.contest.name)[0].id, "a power cut")
+        cup.play(slots=4)
+        contest, form = cup.contest, cup.contest.snapshot.format
+        assert contest.view().is_over
+        assert isinstance(form, Sequential)
+        decided = decided_after(form, contest.tournament.entries(), contest.view().paired)
+        assert decided is not None
+        return cup.export(folder), len(contest.store.pairings(contest.name)) - decided
+
+
+@pytest.mark.parametrize("annuls", [False, True])
+def test_games_that_ran_at_the_decision_are_no_problem(annuls: bool, tmp_path: Path) -> None:
+    public, uncounted = played_test(tmp_path, annuls=annuls)
+    assert uncounted
+    assert accepted(public).is_over
+
+
+def test_result_that_is_withdrawn_before_the_next_draw_does_not_count(tmp_path: Path) -> None:
+    with Cup(tmp_path / "cup", UNEQUAL, form=f"{SPRT}\nrounds = 30", drawn=nothing) as cup:
+        store, name = cup.store, cup.contest.name
+        scheduler = Scheduler(cup.contest)
+        while (game := store.issue(name, "here")) or scheduler.schedule_next():
+            if game is not None:
+                store.accept(game.id, game.attempt, won_by(0))
+                if (game.number, game.attempt) == (20, 1):
+                    store.annul(game.id, "a power cut")
+        contest = Contest(store, cup.planned).read()
+    assert len(contest.pairings) == 30
+    assert [] == list(pairing_problems(contest, contest.journal, {}))
+    extra = [*contest.pairings, replace(contest.pairings[-1], round=31)]
+    (problem,) = pairing_problems(replace(contest, pairings=extra), contest.journal, {})
+    assert problem == "round 31 does not follow from the entries and the earlier results"
+
+
+def test_pairings_that_are_drawn_after_the_decision_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An organiser who dislikes the decision plays on."""
+    right = Sequential.next
+
+    def forged(
+        self: Sequential, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed
+    ) -> list[Pairing]:
+        found = right(self, entries, played, seed)
+        late = len(played) - (decided_after(self, entries, played) or len(played))
+        unplayed = [PlayedPairing(each.pairing, (), (0, 0), is_over=False) for each in played]
+        return found or (right(self, entries, unplayed, seed) if late < 6 else [])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Sequential, "next", forged)
+        public, uncounted = played_test(tmp_path)
+    assert uncounted == 6
+    problems = verify_export(public.directory, public.public_key).problems
+
+    assert any("does not follow from the entries and the earlier results" in problem for problem in problems)

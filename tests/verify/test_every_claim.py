@@ -41,7 +41,6 @@ Path_ = tuple[str | int, ...]
 
 
 def leaves(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """The place of every value in a document."""
     if isinstance(value, dict | list):
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
             yield from leaves(inner, (*path, key))

@@ -47,7 +47,7 @@ def clone(public: Public, folder: Path, value: str) -> Public:
 
 def change_line_ends(public: Public, *suffixes: str) -> None:
     for path in public.directory.rglob("*"):
-        if path.is_file() and (not suffixes or path.suffix in suffixes):
+        if path.suffix in suffixes:
             path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
 
 
@@ -56,6 +56,7 @@ def test_clone_with_changed_line_ends_is_verified_after_undoing_them(
     value: str, logged_copy: Public, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (logged_copy.directory / GIT_FILE).unlink()
+    assert [set(), set()] == [noted(lines) for lines in outcomes(logged_copy, capsys)]
     for lines in outcomes(clone(logged_copy, tmp_path / "clone", value), capsys):
         assert UNDONE in lines[0]
         assert "ok after undoing changed line ends: spring-cup" in lines[-1]
@@ -107,6 +108,9 @@ def test_another_signature_with_changed_line_ends_is_refused(logged_copy: Public
     assert any("not signed by" in each for each in problems_by_node(logged_copy.directory))
 
 
+EVERY = {*FOLDERS, *FILES, *(name.upper() for name in FOLDERS)} - {"icon\r", GIT_FILE}
+
+
 @pytest.mark.parametrize(
     ("files", "notes"),
     [
@@ -117,10 +121,7 @@ def test_another_signature_with_changed_line_ends_is_refused(logged_copy: Public
         (("__MACOSX/data/._games.csv",), {"__MACOSX"}),
         (("._index.html",), {"._index.html"}),
         ((".index.html.swp", ".idea/x.xml"), {".index.html.swp", ".idea"}),
-        (
-            tuple({*FOLDERS, *FILES, *(name.upper() for name in FOLDERS)} - {"icon\r", GIT_FILE}),
-            {*FOLDERS, *FILES, *(name.upper() for name in FOLDERS)} - {"icon\r", GIT_FILE},
-        ),
+        (tuple(EVERY), EVERY),
         ((GIT_FILE,), {GIT_FILE}),
     ],
     ids=["Finder", "Windows", "GitHub Pages", "git", "unpacker", "disk of macOS", "editor", "all names", "attributes"],
@@ -137,11 +138,6 @@ def test_bookkeeping_of_others_is_noted(
         assert "ok: spring-cup" in lines[-1]
     sign_again(logged_copy)
     assert not any(f'"{name}"'.encode() in (logged_copy.directory / MANIFEST).read_bytes() for name in notes)
-
-
-def test_export_without_its_gitattributes_has_no_note(logged_copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    (logged_copy.directory / GIT_FILE).unlink()
-    assert [set(), set()] == [noted(lines) for lines in outcomes(logged_copy, capsys)]
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,7 @@ def test_a_forgery_is_found_by_whom_it_can_be(
         name = names[(number + len(kind)) % len(names)]
         folder = tmp_path / str(number)
         folder.mkdir()
-        chance = random.Random(f"{kind} {number}")
-        found_by = tried(forgery, FORMS[name], contests[name], folder, chance)
+        found_by = tried(forgery, FORMS[name], contests[name], folder, random.Random(f"{kind} {number}"))
         figures = [sum(pair) for pair in zip(figures, found_by, strict=True)]
     record_property("figure", f"{kind}: {of_kind} tried, found by {figures}, {forgery.found.name}")
 

@@ -43,7 +43,6 @@ FORMATS: dict[str, dict[str, object]] = {
 
 
 def lists(value: Any, path: Path_ = ()) -> Iterator[Path_]:
-    """The place of every list that has an element."""
     if isinstance(value, list) and value:
         yield path
     if isinstance(value, dict | list):
@@ -88,20 +87,12 @@ def is_in_proportion(public: Public, folder: Path, change: Callable[[Path, int],
     return is_bounded, f"{lines} to {more_lines} lines, {memory} to {more_memory} bytes"
 
 
-@pytest.fixture(scope="module")
-def places(logged: Public) -> list[tuple[str, Path_]]:
+def test_every_list_of_an_export_costs_no_more_than_in_proportion(logged: Public, tmp_path: Path) -> None:
     """Lists of contest.json and of the tables; in the full lane one of each file."""
     names = ["contest.json", *(f"data/{file.name}" for file in sorted((logged.directory / "data").glob("*.json")))]
     found = [(name, path) for name in names for path in lists(json.loads((logged.directory / name).read_bytes()))]
-    return found if EVIDENCE else [*dict(found).items()]
-
-
-def test_every_list_of_an_export_costs_no_more_than_in_proportion(
-    places: list[tuple[str, Path_]], logged: Public, tmp_path: Path
-) -> None:
-    assert {"contest.json", "data/games.json", "data/journal.json", "data/standings.json"} <= {
-        name for name, _ in places
-    }
+    places = found if EVIDENCE else [*dict(found).items()]
+    assert {"contest.json", "data/games.json", "data/journal.json", "data/standings.json"} <= dict(places).keys()
     wrong = {}
     for number, (name, path) in enumerate(places):
         is_bounded, words = is_in_proportion(logged, tmp_path / str(number), partial(grow, name, path))
@@ -124,9 +115,6 @@ def test_entries_without_games_cost_no_more_than_in_proportion(form: str, logged
 
     is_bounded, words = is_in_proportion(logged, tmp_path, enter)
     assert is_bounded, words
-
-
-# --- bounds before work that grows faster ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -201,9 +189,6 @@ def test_joined_contests_of_too_many_programs_are_refused(logged_copy: Public) -
 def test_ratings_of_a_joined_contest_take_no_interpreted_work_in_n_squared() -> None:
     costs = [cost(partial(join_contests, [former(count).rated], {})) for count in (SMALL, LARGE)]
     assert costs[1][0] <= LARGE / SMALL * EXCESS * costs[0][0] + FIXED_LINES
-
-
-# --- moments ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from judge.publish.export.export import PageOptions
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.web.live.pages import LivePages
+from tests.contests import Recipe
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -37,11 +38,6 @@ class NewAnna(Cup):
         return super().store_files("anna, the second" if name == "anna" else name)
 
 
-def exported_of(cup: Cup, folder: Path) -> Public:
-    folder.mkdir()
-    return cup.export(folder, pages=PageOptions())
-
-
 @pytest.fixture(scope="module")
 def this_year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
     folder = tmp_path_factory.mktemp("years")
@@ -54,7 +50,7 @@ def this_year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
 
 @pytest.fixture(scope="module")
 def joined(this_year: Cup) -> Public:
-    return exported_of(this_year, this_year.folder.parent / "exported")
+    return this_year.export(this_year.folder.parent / "exported", pages=PageOptions())
 
 
 @pytest.fixture
@@ -62,16 +58,11 @@ def joined_copy(joined: Public, tmp_path: Path) -> Public:
     return joined.copy_to(tmp_path)
 
 
-def table_of(directory: Path) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads((directory / "data/histories.json").read_bytes())
-    return rows
-
-
 def test_an_export_has_the_ratings_of_every_agent_in_each_contest(this_year: Cup, joined: Public) -> None:
     folders = [this_year.folder.parent / name for name in ("last-year", "this-year")]
     expected = join_contests([read_contest(folder).as_rated for folder in folders], {"bert": 1600}).histories
 
-    rows = table_of(joined.directory)
+    rows = json.loads((joined.directory / "data/histories.json").read_bytes())
     assert [
         (name, version.contest, version.digest, 4, pytest.approx(version.rating.elo, abs=0.05), version.rating.pool)
         for name in ("anna", "bert", "carl", "zoe")
@@ -100,14 +91,6 @@ def test_the_page_of_an_agent_shows_its_history(joined: Public) -> None:
     assert "Historie ratingu" in (joined.directory / "cs/agents/001.html").read_text()
 
 
-def test_a_contest_that_joins_nothing_has_no_histories(exported: Public) -> None:
-    assert not list(exported.directory.rglob("histories.*"))
-    assert "joined.json" not in (exported.directory / "index.html").read_text()
-
-
-# --- verification ----------------------------------------------------------------------------------------------------
-
-
 def test_histories_are_recomputed_and_their_sources_named(joined: Public, capsys: pytest.CaptureFixture[str]) -> None:
     verify(joined.directory, joined.public_key)
 
@@ -117,9 +100,7 @@ def test_histories_are_recomputed_and_their_sources_named(joined: Public, capsys
 
 def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, tmp_path: Path) -> None:
     former = read_contest(this_year.folder.parent / "last-year")
-    with Cup(tmp_path / "a", LAST_YEAR, name="cup-2012") as cup:
-        cup.play()
-        public = exported_of(cup, tmp_path / "published")
+    public = Recipe("last-year", LAST_YEAR, options={"name": "cup-2012"}).export(tmp_path / "published")
     report = verify_export(public.directory, public.public_key)
     plan = '[ratings]\nwith = ["../published/public"]\n'
     with NewAnna(tmp_path / "b", THIS_YEAR, more=plan, name="cup-2013") as cup:
@@ -167,9 +148,6 @@ def test_a_history_without_what_it_follows_from_is_found(joined_copy: Public) ->
     assert any("joined.json, on which it depends, is missing" in each for each in problems)
 
 
-# --- what cannot be joined -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
@@ -184,7 +162,7 @@ def test_unjoinable_results_are_named_by_plan_and_export_and_stop_no_page(
 ) -> None:
     more = more.replace("../last-year", str(this_year.folder.parent / "last-year"))
     with NewAnna(tmp_path / "cup", THIS_YEAR, more=more, name="cup-2013") as cup:
-        exported_of(cup, tmp_path / "exported")
+        cup.export(tmp_path / "exported")
         assert not list((tmp_path / "exported").rglob(JOINED))
         (warning,) = with_joined(read_contest(cup.folder), cup.planned)[1]
         assert re.search(problem, warning)
@@ -200,9 +178,6 @@ def test_unjoinable_results_are_named_by_plan_and_export_and_stop_no_page(
 def test_anchors_without_another_contest_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="anchors need joined ratings"):
         Cup(tmp_path / "cup", THIS_YEAR, more="[ratings]\nanchors = { bert = 1600 }")
-
-
-# --- live, and in a browser ------------------------------------------------------------------------------------------
 
 
 def test_live_pages_show_the_same_history(this_year: Cup, joined: Public) -> None:

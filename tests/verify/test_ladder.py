@@ -26,13 +26,11 @@ from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public
 from tests.verify.second_opinion import accepted
 
-FORM = LADDER
 FAILURES = JOINING.more
 
 
 def season(folder: Path, *, is_eventful: bool = False) -> Public:
-    """A ladder from its beginning to its export."""
-    with steady_clock(), Cup(folder / "cup", STRONG_TO_WEAK, form=FORM, more=FAILURES, drawn=nothing) as cup:
+    with steady_clock(), Cup(folder / "cup", STRONG_TO_WEAK, form=LADDER, more=FAILURES, drawn=nothing) as cup:
         if is_eventful:
             happens(cup)
         cup.play()
@@ -71,8 +69,7 @@ def test_a_pair_that_the_organiser_chose_is_found(tmp_path: Path, monkeypatch: p
             return None if right is None else replace(right, first=right.second or "", second=right.first)
 
     monkeypatch.setattr(judge.contest.ladder, "LadderHistory", Forged)
-    public = season(tmp_path)
-    assert has_found("the matchmaker chooses", public)
+    assert has_found("the matchmaker chooses", season(tmp_path))
 
 
 def has_found(words: str, public: Public) -> bool:
@@ -80,8 +77,7 @@ def has_found(words: str, public: Public) -> bool:
 
 
 def joins(folder: Path, more: str = "") -> Cup:
-    """A ladder that has begun, and a submission that passed after the start."""
-    cup = replace(JOINING, form=FORM + more).contest(folder)
+    cup = replace(JOINING, form=LADDER + more).contest(folder)
     assert "zoe takes part from now on" == previewed(cup.contest, "enter", "zoe").words
     return cup
 
@@ -178,8 +174,7 @@ def test_what_the_end_and_the_frozen_admissions_forbid_is_found(
 
 
 def versions(folder: Path, more: str = "") -> Cup:
-    """A ladder in which zoe has joined, and a new version of zoe passed."""
-    return replace(VERSIONS, form=FORM + more).contest(folder)
+    return replace(VERSIONS, form=LADDER + more).contest(folder)
 
 
 def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: Path) -> None:
@@ -202,8 +197,7 @@ def test_a_new_version_replaces_its_parent_and_both_verifiers_follow(tmp_path: P
 
 def test_a_new_version_begins_at_the_rating_of_its_parent(tmp_path: Path) -> None:
     with versions(tmp_path / "cup", "\nversion_deviation = 30") as cup:
-        before = history_of(cup)
-        parent = before.ratings.rating("zoe")
+        parent = history_of(cup).ratings.rating("zoe")
         give(cup.contest, order("enter", "its check passed", "zoe"))
         rating = history_of(cup).ratings.rating("zoe.2")
         assert rating.elo == pytest.approx(parent.elo)

@@ -4,10 +4,10 @@ Games have results by chance instead of moves, so that a season takes a second.
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ from judge.contest.admissions import enter_passed
 from judge.contest.contest import Contest
 from judge.contest.runner import Scheduler
 from judge.contest.take_snapshot import entry_of
-from judge.contest_games import Outcome, Pairing, ScheduledGame
+from judge.contest_games import Pairing, ScheduledGame
 from judge.journal.codec import Event
 from judge.journal.events import (
     Accepted,
@@ -44,7 +44,7 @@ from judge.publish.verify.draws import admission_problems, ladder_problems
 from judge.publish.verify.log import ReadLog, log_problems
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store
-from judge.store.types import EntryRow
+from judge.store.types import EntryRow, JournalLine
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import StartRating
 from judge.tournament.ladder import LadderHistory
@@ -93,12 +93,9 @@ class Played:
         self.records: list[Any] = []
         self._running: list[ScheduledGame] = []
         self._strengths = {name: self.chance.gauss(0, 1) for name in CAST}
-        self._events = self._plan()
         self._scheduler = Scheduler(cup.contest)
-
-    def _plan(self) -> dict[int, Callable[[], object]]:
-        cup, contest = self.cup, self.cup.contest
-        return {
+        contest = cup.contest
+        self._events: dict[int, Callable[[], object]] = {
             5: lambda: submit(cup, "zoe", "eve"),
             8: self._annul,
             14: lambda: submit(cup, "zoe", "eve", "2"),
@@ -113,30 +110,23 @@ class Played:
 
     def play(self) -> None:
         contest = self.cup.contest
+        issue = partial(contest.store.issue, contest.name, "here")
         while True:
-            while len(self._running) < SLOTS and (issued := self._issue()):
+            while len(self._running) < SLOTS and (issued := issue() or (self._scheduler.schedule_next() and issue())):
                 self._running.append(issued)
             if not self._running:
                 return
-            game = self._running.pop(self.chance.randrange(len(self._running)))
-            self._end(game)
+            self._end(self._running.pop(self.chance.randrange(len(self._running))))
             done = len(contest.store.results(contest.name))
             for number in [each for each in self._events if each <= done]:
                 self._events.pop(number)()
-
-    def _issue(self) -> ScheduledGame | None:
-        contest = self.cup.contest
-        issued = contest.store.issue(contest.name, "here")
-        if issued is None and self._scheduler.schedule_next():
-            issued = contest.store.issue(contest.name, "here")
-        return issued
 
     def _end(self, game: ScheduledGame) -> None:
         first, second = (
             self._strengths.setdefault(name, self.chance.gauss(0.5, 1)) for name in (game.first, game.second)
         )
         lead = self.chance.gauss(first - second, 1)
-        outcome: Outcome = won_by(None if abs(lead) < 0.2 else int(lead < 0))
+        outcome = won_by(None if abs(lead) < 0.2 else int(lead < 0))
         self.cup.store.accept(game.id, game.attempt, outcome)
         self.records.append(SimpleNamespace(number=game.number, attempt=game.attempt, outcome=outcome))
 
@@ -145,6 +135,10 @@ class Played:
         store, last = self.cup.store, self.records[-1].number
         others = [result for result in store.results(self.cup.contest.name) if result.number != last]
         store.annul(self.chance.choice(others).id, "a power cut")
+
+
+def log_of(lines: Sequence[JournalLine]) -> ReadLog:
+    return ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
 
 
 def problems(played: Played) -> list[str]:
@@ -156,7 +150,7 @@ def problems(played: Played) -> list[str]:
         for line in contest.journal
         if line.game in games and line.digest is not None
     }
-    log = ReadLog(Checkpoint("", 0, b""), Tree(()), contest.journal)
+    log = log_of(contest.journal)
     assert contest.secret, "the season is over"
     outcomes = {(each.number, each.attempt): each.outcome for each in played.records}
     return [
@@ -166,23 +160,17 @@ def problems(played: Played) -> list[str]:
     ]
 
 
-def hostile_lines(count: int) -> Iterator[Event]:
-    """Submissions and entries in turn with draws."""
-    for number in range(1, count + 1):
-        yield SubmissionChanged(SubmissionState.PASSED, number, ("anna", "kim")[number % 2])
-        yield Scheduled(1)
-        yield Entered("anna", "")
-
-
 @pytest.mark.parametrize("is_frozen", [False, True])
 def test_the_work_for_admissions_is_linear(tmp_path: Path, *, is_frozen: bool) -> None:
     with Season(tmp_path / "cup", CAST, form=FORM) as cup:
         contest = Contest(cup.store, cup.planned).read()
 
     def work(count: int) -> int:
-        changes = [Created(7), *([AdmissionsFrozen("")] * is_frozen), *hostile_lines(count)]
-        lines = [with_event(contest.journal[0], each) for each in changes]
-        log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
+        changes: list[Event] = [Created(7), *([AdmissionsFrozen("")] * is_frozen)]
+        for number in range(1, count + 1):
+            submitted = SubmissionChanged(SubmissionState.PASSED, number, ("anna", "kim")[number % 2])
+            changes += [submitted, Scheduled(1), Entered("anna", "")]
+        log = log_of([with_event(contest.journal[0], each) for each in changes])
         return calls_of(lambda: list(admission_problems(contest, log)))
 
     assert work(2_000) <= 11 * work(200)
@@ -197,12 +185,9 @@ def test_refused_submission_does_not_enter_beside_an_entry_without_a_name(tmp_pa
     forged = replace(contest, snapshot=contest.snapshot.model_copy(update={"entries": entries}))
     changes = [Created(7), SubmissionChanged(SubmissionState.REFUSED, 1, "late"), Entered("late", "")]
     lines = [replace(with_event(contest.journal[0], each), digest=first.seat.digest) for each in changes]
-    log = ReadLog(Checkpoint("", 0, b""), Tree(()), lines)
 
-    assert any("late has no submission that had passed" in problem for problem in admission_problems(forged, log))
-
-
-# --- forged choices --------------------------------------------------------------------------------------------------
+    found = list(admission_problems(forged, log_of(lines)))
+    assert any("late has no submission that had passed" in problem for problem in found)
 
 
 class Forged(LadderHistory):
@@ -218,7 +203,6 @@ class Forged(LadderHistory):
 
     def choose(self, right: Pairing) -> Pairing | None:
         """The pair instead of the right one after the same log."""
-        del right
         return super().next()
 
     def next(self) -> Pairing | None:
@@ -250,25 +234,14 @@ class Forged(LadderHistory):
             games.withdraw(agent)
         return next_pair(self.right.ratings, games, self._seed)
 
-    def free(self) -> list[str]:
-        """The agents that have no open game."""
-        games = self.right.games
-        return [
-            games.name(each) for each in range(len(games.active)) if games.active[each] and not games.open_games[each]
-        ]
-
 
 def draws_lots(forged: Forged, right: Pairing) -> Pairing | None:
-    free = forged.free()
+    games = forged.right.games
+    free = [games.name(each) for each, active in enumerate(games.active) if active and not games.open_games[each]]
     if len(free) < 2:
         return right
     first, second = forged.chance.sample(free, 2)
     return replace(right, first=first, second=second)
-
-
-def with_rules(**rules: Any) -> Callable[[Forged, Pairing], Pairing | None]:
-    """A choice with other values of some keys."""
-    return lambda forged, _: forged.elsewhere(**rules)
 
 
 CHOSEN: dict[str, Callable[[Any, Pairing], Pairing | None]] = {
@@ -276,8 +249,8 @@ CHOSEN: dict[str, Callable[[Any, Pairing], Pairing | None]] = {
     "Opening": lambda _, right: replace(right, meeting=right.meeting + 2),
     "Opponent": lambda forged, right: forged.elsewhere(right.second or ""),
     "Secret": lambda forged, _: next_pair(forged.right.ratings, forged.right.games, "5d" * 32),
-    "AuthorWeight": with_rules(author_weight=1),
-    "Neighbours": with_rules(neighbours=1),
+    "AuthorWeight": lambda forged, _: forged.elsewhere(author_weight=1),
+    "Neighbours": lambda forged, _: forged.elsewhere(neighbours=1),
     "Random": draws_lots,
 }
 """Another pair in place of the right one, which differs in a part of it, or in a rule of the choice."""
@@ -303,14 +276,18 @@ class Late(Forged):
         super().draw(pairing, game)
         for each in [each for each in self._waiting if each[0] <= self.drawn]:
             self._waiting.remove(each)
-            super().take_forged(each[1])
+            self.take_late(each[1])
+
+    def take_late(self, event: Event) -> None:
+        super().take_forged(event)
 
 
 class LateResults(Late):
     def take_forged(self, event: Event) -> None:
         game = event.game if isinstance(event, AttemptEvent) else None
         for each in [each for each in self._waiting if isinstance(each[1], Accepted) and each[1].game == game]:
-            self._rate_late(each)
+            self._waiting.remove(each)
+            self.take_late(each[1])
         # Agents must not seem busy, so only the rating is late.
         if isinstance(event, Accepted) and self.drawn >= self.start:
             self.games.finish(*self._drawn[event.game])
@@ -318,22 +295,13 @@ class LateResults(Late):
         else:
             LadderHistory.take(self, event)
 
-    def draw(self, pairing: Pairing, game: ScheduledGame) -> None:
-        Forged.draw(self, pairing, game)
-        for each in [each for each in self._waiting if each[0] <= self.drawn]:
-            self._rate_late(each)
-
-    def _rate_late(self, waiting: tuple[int, Event]) -> None:
-        self._waiting.remove(waiting)
-        event = waiting[1]
+    def take_late(self, event: Event) -> None:
         assert isinstance(event, Accepted)
         self.games.reopen(*self._drawn[event.game])
         LadderHistory.take(self, event)
 
 
 class KeptResult(Forged):
-    """A withdrawn result still counts."""
-
     def _rate_again(self) -> None:
         return
 
@@ -341,8 +309,7 @@ class KeptResult(Forged):
 class OtherPriors(Forged):
     """Some agents begin with another rating or deviation."""
 
-    def forged_prior(self, entry: SnapshotEntry, prior: Prior) -> Prior:
-        raise NotImplementedError
+    forged_prior: Callable[[SnapshotEntry, Prior], Prior]
 
     def admit(self, entry: SnapshotEntry) -> None:
         super().admit(entry)
@@ -369,8 +336,6 @@ PRIORS: dict[str, Callable[[Any, SnapshotEntry, Prior], Prior]] = {
 
 
 class LateEnd(Forged):
-    """Games are drawn after the end of the season."""
-
     def next(self) -> Pairing | None:
         if self.games.drawn >= GAMES:
             return None
@@ -392,11 +357,7 @@ CHOICES: dict[str, type[Forged]] = {
 }
 
 
-# --- forged admissions -----------------------------------------------------------------------------------------------
-
-
 def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """A submission that passed enters some games later than it could."""
     since = played.chance.randrange(4, 9)
 
     def enter_late(contest: Contest) -> bool:
@@ -413,7 +374,6 @@ def delays_admission(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 
 def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """A friend enters while admissions are frozen."""
     for module in (judge.contest.admissions, judge.contest.late_entries, judge.contest.orders.contest_orders):
         patch.setattr(module, "why_frozen", lambda *_: None)
     contest = played.cup.contest
@@ -422,7 +382,6 @@ def enters_while_frozen(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 
 def keeps_the_parent(_: Played, patch: pytest.MonkeyPatch) -> None:
-    """Both versions of an agent play."""
     withdraw = Store.withdraw
 
     def only_others(store: Store, contest: str, agent: str, why: str, **more: bool) -> None:
@@ -453,9 +412,6 @@ def changed_entry(**values: Any) -> Callable[[Played, pytest.MonkeyPatch], None]
 
 
 def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """The entry of an agent of the last season has another rating than the terms."""
-    del played
-
     def forged(form: AnyFormat, entry: SnapshotEntry) -> StartRating | None:
         found = start_rating(form, entry)
         Forged.forgeries += found is not None
@@ -465,9 +421,6 @@ def other_start(played: Played, patch: pytest.MonkeyPatch) -> None:
 
 
 def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """An agent of the organiser enters, which no check has passed."""
-    del patch
-
     def enters() -> None:
         contest = played.cup.contest
         contest.refresh()
@@ -480,8 +433,6 @@ def enters_without_submission(played: Played, patch: pytest.MonkeyPatch) -> None
 
 
 def ends_at_a_wrong_moment(played: Played, patch: pytest.MonkeyPatch) -> None:
-    """The log calls the organiser's order the end by the terms, twice."""
-    del patch
     events = played._events
     end = events[38]
 

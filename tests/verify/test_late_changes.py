@@ -1,8 +1,7 @@
 """Agents that enter or withdraw after the start: in the store, in the verifiers, on pages and in a killed process."""
 
+import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +10,12 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest.contest import Contest
+from judge.contest.contest import Contest, open_store
 from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
 from judge.contest_view.stored import StoredView
 from judge.publish.verify.export import verify_export
+from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.types import JournalLine
 from judge.tournament.formats.knockout import Knockout
@@ -24,6 +24,7 @@ from tests.contest.cups import cup
 from tests.contest.giving import give, previewed
 from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
 from tests.examples import of_evidence
+from tests.faults.test_backup_killed import in_a_fork
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -50,13 +51,9 @@ def join(contest: Contest, agent: str = LATE, key: str = "") -> Any:
 
 
 def begun(folder: Path, form: str = SWISS) -> Cup:
-    """A contest of five agents, and a submission that passed after the start."""
     found = Cup(folder, WITH_ZOE, form, first=len(STRONG_TO_WEAK))
     submit(found, LATE, "eve")
     return found
-
-
-# --- both verifiers --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -143,8 +140,7 @@ def test_draw_without_an_agent_that_had_entered_is_found(
     """The organiser pairs it some rounds later than the log says."""
 
     def forged(view: StoredView) -> frozenset[str]:
-        is_early = len(view.pairings) < 3 * (rounds + 1)
-        return frozenset(view.withdrawn) | ({LATE} if is_early else frozenset())
+        return frozenset(view.withdrawn) | ({LATE} if len(view.pairings) < 3 * (rounds + 1) else frozenset())
 
     with begun(tmp_path / "cup") as contest:
         contest.play(1)
@@ -186,9 +182,6 @@ def test_games_of_an_agent_that_withdrew_are_no_fault_if_it_is_disqualified_late
     accepted(public)
 
 
-# --- entries ---------------------------------------------------------------------------------------------------------
-
-
 def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp_path: Path) -> None:
     with begun(tmp_path) as contest:
         contest.play(1)
@@ -206,7 +199,6 @@ def test_late_agent_plays_from_the_next_round_without_points_for_missed_ones(tmp
 
 
 def test_another_process_pairs_the_late_agent(tmp_path: Path) -> None:
-    """The process that plays learns of the order when it draws the next round."""
     with begun(tmp_path) as contest:
         join(Contest(contest.store, contest.planned))
         contest.play(5)
@@ -235,9 +227,6 @@ def test_late_entry_is_refused(form: str, games: int, agent: str, reason: str, t
         assert "entered" not in [line.event for line in contest.store.journal(contest.contest.name)]
 
 
-# --- withdrawals -----------------------------------------------------------------------------------------------------
-
-
 def test_withdrawal_is_refused_in_a_knockout_and_of_agents_that_do_not_take_part() -> None:
     with cup(Knockout(games=2), 4) as knockout, cup(RoundRobin(games=2), 4) as contest:
         leave(contest)
@@ -257,37 +246,25 @@ def test_a_repeated_order_has_one_effect() -> None:
         assert ["agent-withdrawn"] == [line.event for line in contest.store.journal(contest.name) if "1: " in line.text]
 
 
-# --- a killed process ------------------------------------------------------------------------------------------------
-
-ENTERING = """
-import os, signal, sys
-from pathlib import Path
-from judge.contest.contest import Contest, open_store
-from judge.contest.orders.contest_orders import Enter
-from judge.contest.plan import load_plan
-from judge.store.contests import Store
-from judge.store.orders import OrganiserOrder
-
-planned = load_plan(Path(sys.argv[1]))
-if sys.argv[2] == "before":
-    stored = Store.enter
-
-    def enter(*given):
-        stored(*given)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    Store.enter = enter
-order = OrganiserOrder("Olga", "enter", "zoe", "the mail server was down", "the-form")
-Enter(Contest(open_store(planned), planned), order).carry_out()
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
 @pytest.mark.parametrize(("moment", "is_done"), [("before", False), ("after", True)])
-def test_a_killed_process_leaves_all_of_an_entry_or_nothing(moment: str, is_done: bool, tmp_path: Path) -> None:
+def test_a_killed_process_leaves_all_of_an_entry_or_nothing(
+    moment: str, is_done: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with begun(tmp_path) as contest:
-        done = subprocess.run([sys.executable, "-c", ENTERING, str(contest.planned.path), moment], check=False)
-        assert -signal.SIGKILL == done.returncode
+
+        def enter_and_die() -> None:
+            enter = Store.enter
+
+            def die_before_commit(*given: Any) -> None:
+                enter(*given)
+                os.kill(os.getpid(), signal.SIGKILL)
+
+            if moment == "before":
+                monkeypatch.setattr(Store, "enter", die_before_commit)
+            join(Contest(open_store(contest.planned), contest.planned), key="the-form")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        assert -signal.SIGKILL == in_a_fork(enter_and_die, 0)
 
         assert is_done == (LATE in {entry.name for entry in contest.store.entries(contest.contest.name)})
         assert is_done == join(contest.contest, key="the-form").is_repeated

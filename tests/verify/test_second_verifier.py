@@ -20,6 +20,7 @@ import pytest
 from judge.publish.export.export import PageOptions
 from judge.publish.manifest import MANIFEST
 from judge.publish.verify.export import verify_export
+from tests.contests import Recipe
 from tests.examples import evidence
 from tests.patience import PATIENCE_S
 from tests.publish.cups import STRONG_TO_WEAK, Cup, crasher
@@ -64,12 +65,9 @@ def test_command_prints_what_the_process_for_many_directories_prints(exported: P
 
 
 def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:
-    """The places also, without the disqualified agent."""
     cast = {name: STRONG_TO_WEAK[name] for name in ("anna", "bert", "dora")} | {"always": crasher("always", 0)}
     form = 'name = "round-robin"\ncycles = 2\ngames = 2\nranking = ["rating"]'
-    with Cup(tmp_path / "cup", cast, form, "[failures]\nafter = 2\nlimit = 0.4") as cup:
-        cup.play()
-        public = cup.export(tmp_path)
+    public = Recipe("by-rating", cast, form, "[failures]\nafter = 2\nlimit = 0.4").export(tmp_path)
 
     assert [] == independent_reading.problems(public.directory)
     rows = json.loads((public.directory / "data/standings.json").read_bytes())
@@ -77,14 +75,10 @@ def test_ratings_as_criterion_are_computed_by_the_verifier_and_the_independent_r
     assert 1600 == pytest.approx(sum(row["compared:rating"] for row in rows if row["games"]) / 3, abs=0.1)
 
     for key, value in {"compared:rating": 2222.5, "place": 2}.items():
-        forged = [rows[0] | {key: value}, *rows[1:]]
-        (public.directory / "data/standings.json").write_text(json.dumps(forged))
+        (public.directory / "data/standings.json").write_text(json.dumps([rows[0] | {key: value}, *rows[1:]]))
         sign_again(public)
         assert any(key in problem for problem in verify_export(public.directory, public.public_key).problems)
         assert any(key in problem for problem in independent_reading.problems(public.directory))
-
-
-# --- somebody else changes it ----------------------------------------------------------------------------------------
 
 
 def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
@@ -102,9 +96,6 @@ def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
     assert expected == set(problems(copy.directory, copy.public_key))
     by_judge = {each.replace("links and special files are", "a link or a special file, which is") for each in expected}
     assert by_judge == set(verify_export(copy.directory, copy.public_key).problems)
-
-
-# --- computed by the independent reading alone ------------------------------------------------------------------------
 
 
 def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
@@ -136,9 +127,6 @@ def test_folder_that_cannot_be_read_is_a_problem(copy: Public) -> None:
     report = verify_export(copy.directory, copy.public_key)
     assert any("(File name too long); copy the export again" in problem for problem in report.problems)
     shutil.rmtree(copy.directory)
-
-
-# --- in a browser ----------------------------------------------------------------------------------------------------
 
 
 MEANING = "document.querySelector('#meaning:not([hidden])').textContent"

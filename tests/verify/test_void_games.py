@@ -11,7 +11,7 @@ import pytest
 from judge.contest_view.export import load_export
 from judge.publish.tables import tables
 from judge.publish.verify.export import verify_export
-from judge.record.spec import RecordFile, public_part, read_record
+from judge.record.spec import public_part, read_record
 from judge.record.transcript import unseal
 from judge.referee.verify import void_problems
 from tests.publish.cups import voided
@@ -20,13 +20,6 @@ from tests.referee.games import resealed
 from tests.verify import independent_reading
 from tests.verify.forger import Forger, Form, Row
 from tests.verify.forgeries import as_void, cut_off
-
-
-@pytest.fixture(scope="module")
-def finished(logged: Public) -> RecordFile:
-    """A game that ended by the rules."""
-    return read_record(logged.directory / "records/00002.json")
-
 
 Rows = list[Row]
 
@@ -65,12 +58,12 @@ def test_game_with_two_records_of_an_attempt_is_found(
         (forger.directory / "data" / name).write_bytes(data)
     sign_again(forger.public)
 
-    report = verify_export(forger.directory, forger.public.public_key)
-    assert any(problem in each for each in report.problems)
+    assert any(problem in each for each in verify_export(forger.directory, forger.public.public_key).problems)
     assert independent_reading.problems(forger.directory)
 
 
-def test_record_that_is_cut_before_the_last_answer_is_a_void(finished: RecordFile) -> None:
+def test_record_that_is_cut_before_the_last_answer_is_a_void(logged: Public) -> None:
+    finished = read_record(logged.directory / "records/00002.json")
     entries = unseal(cut_off()(finished).transcript)
     for end in range(1, len(entries)):
         problems = set(void_problems(resealed(as_void(finished), entries[:end])))
