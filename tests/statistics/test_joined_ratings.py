@@ -25,30 +25,20 @@ LAST_YEAR = contest("2025", "anna>house*30 house>anna*10 bert>house*10 house>ber
 THIS_YEAR = contest("2026", "anna>house*36 house>anna*4 carl>house*20 house>carl*20", anna="anna-2")
 
 
-def test_the_same_files_join_two_contests() -> None:
+def test_unchanged_files_join_two_contests_and_other_versions_make_a_history() -> None:
     """Carl and Bert never met: house, whose files are the same, stands between them."""
     joined = join_contests([THIS_YEAR, LAST_YEAR], {}, PLAIN)
+    anna, house = (joined.histories[name] for name in ("anna", "house"))
 
     assert {0} == {rating.pool for rating in joined.ratings.ratings}
     assert elos(joined)["carl"] - elos(joined)["bert"] == pytest.approx(190, abs=15)
-
-
-def test_a_history_has_the_versions_of_a_name_in_their_order() -> None:
-    history = join_contests([THIS_YEAR, LAST_YEAR], {}, PLAIN).histories["anna"]
-
     assert [("2025", "anna-1", 40), ("2026", "anna-2", 40)] == [
-        (version.contest, version.digest, version.games) for version in history
+        (version.contest, version.digest, version.games) for version in anna
     ]
     # 36 of 40 after 30 of 40, less what the prior takes.
-    rise = history[1].rating.elo - history[0].rating.elo
-    assert rise == pytest.approx(163, abs=1)
-
-
-def test_files_that_did_not_change_have_one_rating() -> None:
-    history = join_contests([THIS_YEAR, LAST_YEAR], {}, PLAIN).histories["house"]
-
-    assert 2 == len(history)
-    assert history[0].rating.elo == history[1].rating.elo
+    assert anna[1].rating.elo - anna[0].rating.elo == pytest.approx(163, abs=1)
+    assert 2 == len(house)
+    assert house[0].rating.elo == house[1].rating.elo
 
 
 def test_an_agent_may_come_again_under_another_name() -> None:
@@ -59,18 +49,15 @@ def test_an_agent_may_come_again_under_another_name() -> None:
     assert "anna" not in elos(joined)
 
 
-def test_an_anchor_moves_its_pool_and_nothing_else() -> None:
-    free = elos(join_contests([LAST_YEAR], {}, PLAIN))
-    held = elos(join_contests([LAST_YEAR], {"house": 1600}, PLAIN))
+def test_an_anchor_moves_its_pool_and_several_are_met_on_the_average() -> None:
+    free, held, two = (
+        elos(join_contests([LAST_YEAR], anchors, PLAIN))
+        for anchors in ({}, {"house": 1600}, {"house": 1600, "bert": 1500})
+    )
 
     assert 1600 == pytest.approx(held["house"])
     assert held["anna"] - held["bert"] == pytest.approx(free["anna"] - free["bert"])
-
-
-def test_several_anchors_are_met_on_the_average() -> None:
-    held = elos(join_contests([LAST_YEAR], {"house": 1600, "bert": 1500}, PLAIN))
-
-    assert held["house"] + held["bert"] == pytest.approx(3100)
+    assert two["house"] + two["bert"] == pytest.approx(3100)
 
 
 def test_pools_with_anchors_are_on_one_scale() -> None:

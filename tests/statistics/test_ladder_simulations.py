@@ -144,19 +144,12 @@ NEWCOMER_GAMES = 200
 NO_LIMITS = Matchmaking(author_weight=1000, opponent_share=1, long_game=1000)
 
 
-@pytest.fixture
-def strengths() -> Mapping[str, float]:
-    return names_of(FASTGAME_2026)
-
-
 @evidence
-def test_places_of_the_best_are_better_than_with_random_pairs(
-    strengths: Mapping[str, float], record_property: RecordFigure
-) -> None:
+def test_places_of_the_best_are_better_than_with_random_pairs(record_property: RecordFigure) -> None:
     errors: dict[bool, list[float]] = {False: [], True: []}
     for seed in range(RUNS):
         for is_random, found in errors.items():
-            ladder = Ladder(dict(strengths), seed, is_random=is_random)
+            ladder = Ladder(names_of(FASTGAME_2026), seed, is_random=is_random)
             ladder.play(GAMES)
             found.append(top_error(ladder))
     chosen, random = (np.array(errors[is_random]) for is_random in (False, True))
@@ -168,9 +161,9 @@ def test_places_of_the_best_are_better_than_with_random_pairs(
 
 
 @evidence
-def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float], record_property: RecordFigure) -> None:
+def test_newcomer_is_soon_within_100_elo(record_property: RecordFigure) -> None:
     """The number of its games after which its rating stays within 100 Elo of its strength, up to 200 games."""
-    needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS)]
+    needed = [games_until_known(names_of(FASTGAME_2026), seed) for seed in range(RUNS)]
     record_property("figure", f"newcomer-games median {np.median(needed)}, sorted {sorted(needed)}")
 
     assert np.median(needed) <= 60
@@ -229,9 +222,8 @@ def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(
     shares = {farm: largest_shift(farm, Matchmaking(), anchors) for farm in farms}
     unlimited = largest_shift(farms[-1], NO_LIMITS, anchors)
     for farm, found in [*shares.items(), ("sabotage without limits", unlimited)]:
-        record_property(
-            "figure", f"farm-shift {getattr(farm, 'kind', farm)}, {len(anchors)} anchors: {found:.2f} of the interval"
-        )
+        name = f"{getattr(farm, 'kind', farm)}, {len(anchors)} anchors"
+        record_property("figure", f"farm-shift {name}: {found:.2f} of the interval")
 
     assert max(shares.values()) <= 1 < unlimited
 
@@ -253,9 +245,7 @@ def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> flo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slots", [2, pytest.param(8, marks=evidence)])
-def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(
-    slots: int, record_property: RecordFigure
-) -> None:
+def test_slow_and_crashing_agents_cost_others_less_than_5_percent(slots: int, record_property: RecordFigure) -> None:
     """The games of the slow agent last four times the usual time. No agent waits longer than three rounds of games."""
     usual, disturbed, unlimited = [], [], []
     for seed in range(RUNS):
@@ -265,10 +255,8 @@ def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(
     speeds = [float(np.mean([games for games, _ in each])) for each in (usual, disturbed, unlimited)]
     waits = max(wait for each in (usual, disturbed) for _, wait in each)
     lost, lost_before = 1 - speeds[1] / speeds[0], 1 - speeds[2] / speeds[0]
-    record_property(
-        "figure",
-        f"slow-agent {slots} slots: others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}",
-    )
+    cost = f"others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}"
+    record_property("figure", f"slow-agent {slots} slots: {cost}")
 
     assert lost < min(0.05, lost_before)
     assert waits <= 1

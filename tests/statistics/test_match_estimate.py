@@ -105,25 +105,14 @@ def test_from_the_other_side_all_is_reversed(numbers: list[int]) -> None:
 # --- counts ----------------------------------------------------------------------------------------------------------
 
 
-def test_pairs_are_the_two_games_of_an_opening() -> None:
+def test_pairs_are_the_two_games_of_an_opening_and_without_one_games_are_counted() -> None:
     """2:0, 1:1, and a pair of which the second game is missing."""
-    played = [
-        game("a>b", number=0),
-        game("b<a", number=1),
-        game("a>b", number=2),
-        game("b>a", number=3),
-        game("a=b", number=4),
-    ]
+    played = [game(text, number=number) for number, text in enumerate(["a>b", "b<a", "a>b", "b>a", "a=b"])]
 
     assert MatchCounts((0, 0, 1, 0, 1), (1, 0, 3)) == MatchCounts.of_results(played, "a")
     assert MatchCounts((1, 0, 1, 0, 0), (3, 0, 1)) == MatchCounts.of_results(played, "b")
     assert MatchCounts((0, 0, 0), (0, 0, 0)) == MatchCounts.of_results([], "a")
-
-
-def test_without_a_pair_games_are_counted() -> None:
-    played = [game("a>b"), game("a=b", number=2)]
-
-    assert MatchCounts((0, 1, 1), (0, 1, 1)) == MatchCounts.of_results(played, "a")
+    assert MatchCounts((0, 1, 1), (0, 1, 1)) == MatchCounts.of_results([game("a>b"), game("a=b", number=2)], "a")
 
 
 def test_six_counters_describe_the_games() -> None:

@@ -31,11 +31,6 @@ def elos(rated: RatingList) -> dict[str, float]:
     return {rating.agent: rating.elo for rating in rated.ratings}
 
 
-def ends(rated: RatingList) -> dict[str, tuple[bool, bool]]:
-    """Whether the intervals have a lower and an upper end."""
-    return {rating.agent: (rating.low is not None, rating.high is not None) for rating in rated.ratings}
-
-
 def margin(rated: RatingList) -> Estimate:
     assert rated.draw_elo is not None
     return rated.draw_elo
@@ -168,18 +163,18 @@ def test_davidson_s_ratings_are_at_the_maximum_of_its_likelihood() -> None:
     ("played", "expected"),
     [
         # b and c can be compared; a won everything, d nothing: only the prior says how far away they are.
-        (
-            "a>b*4 a>c*4 b>c*2 c>b*2 b>d*4 c>d*4",
-            {"a": (True, False), "b": (True, True), "c": (True, True), "d": (False, True)},
-        ),
+        ("a>b*4 a>c*4 b>c*2 c>b*2 b>d*4 c>d*4", "a: low, b: both, c: both, d: high"),
         # b lost all games against better agents, and won all others.
-        ("a>b*3 b>c*3 a>c*3", {"a": (True, False), "b": (False, False), "c": (False, True)}),
-        ("a>b*9 a=b", {"a": (True, True), "b": (True, True)}),
-        ("a>b*3 b>c*3 c>a*3", dict.fromkeys("abc", (True, True))),
+        ("a>b*3 b>c*3 a>c*3", "a: low, b: none, c: high"),
+        ("a>b*9 a=b", "a: both, b: both"),
+        ("a>b*3 b>c*3 c>a*3", "a: both, b: both, c: both"),
     ],
 )
-def test_clean_scores_have_open_intervals(played: str, expected: dict[str, tuple[bool, bool]]) -> None:
-    assert expected == ends(rate(games(played)))
+def test_clean_scores_have_open_intervals(played: str, expected: str) -> None:
+    """The ends that the intervals have."""
+    names = {(True, True): "both", (True, False): "low", (False, True): "high", (False, False): "none"}
+    ends = {each.agent: names[each.low is not None, each.high is not None] for each in rate(games(played)).ratings}
+    assert expected == ", ".join(f"{agent}: {ends[agent]}" for agent in sorted(ends))
 
 
 @pytest.mark.parametrize("draws", DRAWS)
