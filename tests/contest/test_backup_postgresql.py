@@ -69,14 +69,8 @@ def test_contest_is_restored_from_its_dump(cup: Cup, database: str, tmp_path: Pa
     with pytest.raises(InputError, match="then name that database: --store"):
         restore(tmp_path / "backup", tmp_path / "restored")
     cup.store.close()
-    client(
-        "pg_restore",
-        database,
-        "--clean",
-        "--if-exists",
-        "--no-owner",
-        str(tmp_path / "backup/database" / manifest.database),
-    )
+    kept = tmp_path / "backup/database" / manifest.database
+    client("pg_restore", database, "--clean", "--if-exists", "--no-owner", str(kept))
     assert manifest == restore(tmp_path / "backup", tmp_path / "restored", store=database).manifest
     other = f"{database}&application_name=restored"
     restore(tmp_path / "backup", tmp_path / "elsewhere", store=other)

@@ -89,11 +89,7 @@ def race(idle: Mapping[str, int]) -> Callable[[ScheduledGame], Outcome]:
 
 
 @pytest.mark.slow
-def test_a_contest_is_the_same_on_every_database(
-    tmp_path: Path,
-    url: str,
-    slots: LocalExecutor,
-) -> None:
+def test_a_contest_is_the_same_on_every_database(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
     idle = (0, 0, 1, 2, 3)
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), idle)
 
@@ -182,22 +178,6 @@ def test_text_invalid_in_databases_is_stored_escaped(tmp_path: Path, url: str, s
         assert all(line.text.isprintable() for line in store.journal("cup"))
 
 
-def counting(folder: Path, names: tuple[str, ...]) -> Path:
-    """Agents that count their games in each of their two folders."""
-    build_house_agents()
-    folder.mkdir()
-    text = FOLDERS
-    for name in names:
-        (folder / name).mkdir()
-        (folder / name / "brain.py").write_text(COUNTS.replace("PAUSE", "0"))
-        (folder / name / "agent.toml").write_text(
-            'name = "pbrain-count"\ncommand = ["python3", "brain.py"]\nruntime = "python"\n'
-        )
-        text += f'[[agents]]\npath = "{name}"\nname = "{name}"\n'
-    (folder / "contest.toml").write_text(text)
-    return folder
-
-
 def counted(contest: Contest) -> dict[str, list[str]]:
     """What each agent found in its folders, in the order of the schedule."""
     found: dict[str, list[str]] = {}
@@ -209,7 +189,17 @@ def counted(contest: Contest) -> dict[str, list[str]]:
 
 @pytest.mark.slow
 def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path, slots: LocalExecutor) -> None:
-    folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
+    """Agents count their games in each of their two folders."""
+    build_house_agents()
+    folder, text = tmp_path / "cup", FOLDERS
+    for name in "abcd":
+        (folder / name).mkdir(parents=True)
+        (folder / name / "brain.py").write_text(COUNTS.replace("PAUSE", "0"))
+        (folder / name / "agent.toml").write_text(
+            'name = "pbrain-count"\ncommand = ["python3", "brain.py"]\nruntime = "python"\n'
+        )
+        text += f'[[agents]]\npath = "{name}"\nname = "{name}"\n'
+    (folder / "contest.toml").write_text(text)
 
     assert StopReason.DRAINED is play_on(folder, slots, games=3)
     assert StopReason.FINISHED is play_on(folder, slots)

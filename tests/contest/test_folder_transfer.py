@@ -13,13 +13,7 @@ import pytest
 
 from judge.agents.kept_folders import FolderStore
 from judge.base.errors import InputError
-from judge.contest.folder_transfer import (
-    AgentFolder,
-    bring,
-    brought,
-    read_folders,
-    write_folders,
-)
+from judge.contest.folder_transfer import AgentFolder, bring, brought, read_folders, write_folders
 from judge.contest.plan import Planned, load_plan
 from judge.record.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack_folder

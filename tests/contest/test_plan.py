@@ -26,10 +26,7 @@ def plan(folder: Path, text: str) -> Planned:
         (HEAD + '[format]\nname = "swiss"', ": the key 'format.rounds' is missing"),
         (HEAD + '[format]\nname = "swiss"\nrounds = 0', "line 5: format.rounds: Input should be greater than or equal"),
         (HEAD + '[format]\nname = "swizz"', "line 3: format: .*'swiss'"),
-        (
-            HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"',
-            "a ladder has no rounds that could be",
-        ),
+        (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"', "a ladder has no rounds that could be"),
         (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "knockout"', "depends on results: give the moment at"),
         (HEAD + "[freeze]\nreveal_at = 2027-03-02T18:00:00Z\n" + ROUND_ROBIN, "give either last_rounds or at"),
         (HEAD + "[freeze]\nlast_rounds = 0\n" + ROUND_ROBIN, "line 4: freeze.last_rounds: Input should be greater"),
@@ -111,12 +108,9 @@ def test_paths_are_from_the_file_s_own_folder(tmp_path: Path) -> None:
     planned = plan(tmp_path, 'name = "cup"\npolicy = "mine.toml"\n' + ROUND_ROBIN + agents)
 
     assert "mine" == planned.policy.name
-    assert [
-        f"{tmp_path}/house-strong",
-        "house-instant",
-        f"{tmp_path}/../elsewhere",
-        f"{tmp_path}/pyproject.toml",
-    ] == [planned.locate(agent) for agent in planned.plan.agents]
+    assert [f"{tmp_path}/house-strong", "house-instant", f"{tmp_path}/../elsewhere", f"{tmp_path}/pyproject.toml"] == [
+        planned.locate(agent) for agent in planned.plan.agents
+    ]
 
 
 @pytest.mark.parametrize(

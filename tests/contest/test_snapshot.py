@@ -102,9 +102,7 @@ def test_agents_are_stored_by_content(planned: Planned) -> None:
 
 
 @pytest.mark.docker
-def test_contest_without_a_seed_commits_to_its_secret_without_revealing_it(
-    planned: Planned,
-) -> None:
+def test_contest_without_a_seed_commits_to_its_secret_without_revealing_it(planned: Planned) -> None:
     found = snapshot(planned, seed=None, seeding="drawn")
 
     assert (None, commitment_to(CHANCE)) == (found.seed, found.commitment)

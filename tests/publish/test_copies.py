@@ -39,16 +39,8 @@ def game(number: int, moves: str, first: str = "a", second: str = "b", winner: s
 
 
 def test_a_copy_has_the_same_agents_in_the_same_seats_and_the_same_moves() -> None:
-    games = [
-        game(1, "x"),
-        game(2, "x", "b", "a"),
-        game(3, "x"),
-        game(4, "y"),
-        game(5, "x", "a", "c"),
-        game(6, "x"),
-        game(7, ""),
-        game(8, ""),
-    ]
+    turned, against_another = game(2, "x", "b", "a"), game(5, "x", "a", "c")
+    games = [game(1, "x"), turned, game(3, "x"), game(4, "y"), against_another, game(6, "x"), game(7, ""), game(8, "")]
 
     assert {3: 1, 6: 1} == copies(games)
     assert [1, 2, 4, 5, 7, 8] == [each.number for each in without_copies(games)]
@@ -141,9 +133,8 @@ def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, Contes
     spaced = one.plies[0].model_copy(update={"said": f" {one.plies[0].said}  "})
     assert moves_of(one) == moves_of(one.model_copy(update={"plies": (spaced, *one.plies[1:])}))
     assert moves_of(one) != moves_of(one.model_copy(update={"plies": one.plies[:-1]}))
-    assert moves_of(one) != moves_of(
-        one.model_copy(update={"spec": one.spec.model_copy(update={"opening": ((0, 0),)})})
-    )
+    other_opening = one.spec.model_copy(update={"opening": ((0, 0),)})
+    assert moves_of(one) != moves_of(one.model_copy(update={"spec": other_opening}))
     assert moves_of(one) != moves_of(one.model_copy(update={"verdict": Verdict.CRASH}))
 
 

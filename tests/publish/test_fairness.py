@@ -3,25 +3,21 @@
 import re
 
 from judge.cli.contest.verify import fairness_lines
-from judge.publish.manifest import write_manifest
 from judge.publish.verify.export import verify_export
 from judge.statistics.fairness import fairness_tests
-from tests.publish.public import Public, change
+from tests.publish.public import Public, change, sign_again
 from tests.statistics.simulated_contests import play
 
 
 def problems(public: Public) -> list[str]:
-    """After the organiser has signed again."""
-    write_manifest(public.directory, "spring-cup", public.key)
+    sign_again(public)
     return list(verify_export(public.directory, public.public_key).problems)
 
 
 def test_a_game_that_was_put_on_another_host_does_not_fit_the_certificate(copy: Public) -> None:
     for number in (1, 2, 3, 4, 5):
-        change(
-            copy.directory / f"records/{number:05d}.json",
-            lambda file: file["record"]["placement"].update(host="host-1"),
-        )
+        record = copy.directory / f"records/{number:05d}.json"
+        change(record, lambda file: file["record"]["placement"].update(host="host-1"))
 
     assert any("data/fairness" in problem for problem in problems(copy))
 

@@ -9,11 +9,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-)
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -158,14 +154,8 @@ def test_uncheckable_checkpoint_is_not_signed(signed: Signed) -> None:
 
 def test_other_tools_check_the_signature(signed: Signed) -> None:
     """OpenSSL as the page on verifying has it."""
-    command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", PUBLIC_KEY, "-rawin"]
-    done = subprocess.run(
-        [*command, "-in", MANIFEST, "-sigfile", SIGNATURE],
-        cwd=signed.directory,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = f"openssl pkeyutl -verify -pubin -inkey {PUBLIC_KEY} -rawin -in {MANIFEST} -sigfile {SIGNATURE}"
+    done = subprocess.run(command.split(), cwd=signed.directory, capture_output=True, text=True, check=False)
 
     assert "Signature Verified Successfully" in done.stdout
 
@@ -192,10 +182,9 @@ def test_invalid_key_is_refused(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     path.chmod(0o600)
 
-    with pytest.raises(InputError):
-        load_key(path)
-    with pytest.raises(InputError):
-        load_public_key(path)
+    for load in (load_key, load_public_key):
+        with pytest.raises(InputError):
+            load(path)
 
 
 def test_the_secret_half_is_not_taken_for_the_public_one(tmp_path: Path) -> None:

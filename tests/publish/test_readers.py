@@ -71,9 +71,8 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
 
     assert list("abcdefghijklmno") == [name for name in head if name]
     assert [str(number) for number in range(1, 16)] == [row[0] for row in rows]
-    squares = {
-        f"{column}{row[0]}": text for row in rows for column, text in zip(head[1:], row[1:], strict=True) if text
-    }
+    cells = [(f"{column}{row[0]}", text) for row in rows for column, text in zip(head[1:], row[1:], strict=True)]
+    squares = {name: text for name, text in cells if text}
     assert {"black 1", "white 2", "black 3"} == set(squares.values())
     assert "black 3" == squares[move]
 

@@ -27,10 +27,7 @@ def test_public_files_contain_no_withheld_text(file: RecordFile) -> None:
     assert SECRET in file.model_dump_json()
     assert SECRET not in public_part(file).model_dump_json()
     assert len(FORMS) <= sum(ply.seat == 0 for ply in file.record.plies)
-    for part in (
-        file.record.model_dump_json(),
-        *(note for s in file.record.seats for note in s.notes),
-    ):
+    for part in (file.record.model_dump_json(), *(note for s in file.record.seats for note in s.notes)):
         assert SECRET not in part
 
 

@@ -108,10 +108,7 @@ def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(
 
 
 @settings(deadline=None, max_examples=examples(60))
-@given(
-    st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any),
-    st.sampled_from(["logistic", "normalized"]),
-)
+@given(st.lists(st.integers(0, 50), min_size=3, max_size=3).filter(any), st.sampled_from(["logistic", "normalized"]))
 def test_a_win_more_speaks_for_the_stronger_hypothesis(counts: list[int], model: SprtModel) -> None:
     lost, drawn, won = counts
     test = Sprt(elo0=0, elo1=70, model=model)

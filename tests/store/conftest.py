@@ -1,6 +1,7 @@
 """A store on SQLite, and the same on the PostgreSQL of the test run, which listens on a private socket alone."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -46,9 +47,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    opened = Store(url)
-    yield opened
-    opened.close()
+    with closing(Store(url)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -58,7 +58,6 @@ def clock() -> Clock:
 
 @pytest.fixture
 def register(url: str, clock: Clock) -> Iterator[Register]:
-    opened = Register(url, "cup")
-    opened._now = clock
-    yield opened
-    opened.close()
+    with closing(Register(url, "cup")) as opened:
+        opened._now = clock
+        yield opened

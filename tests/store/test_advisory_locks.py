@@ -108,10 +108,7 @@ WAITS: dict[str, tuple[str, Callable[[str], object]]] = {
         "SELECT * FROM contests FOR UPDATE",
         lambda url: closed(Store(url), lambda it: it.remark(NAME, ImagesChanged("text"))),
     ),
-    "row in a lease": (
-        "SELECT * FROM contests FOR UPDATE",
-        lambda url: closed(Store(url), take_lease),
-    ),
+    "row in a lease": ("SELECT * FROM contests FOR UPDATE", lambda url: closed(Store(url), take_lease)),
     "table": (
         "LOCK TABLE submissions IN ACCESS EXCLUSIVE MODE",
         lambda url: closed(Register(url, NAME), lambda it: it.submissions()),

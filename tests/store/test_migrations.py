@@ -27,14 +27,6 @@ def upgrade():
 """
 
 
-@pytest.fixture
-def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A later judge, whose tokens have a colour."""
-    later = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
-    (later / "versions" / "0002_colours.py").write_text(SECOND)
-    monkeypatch.setattr(database, "MIGRATIONS", later)
-
-
 def rows_of(url: str) -> dict[str, list[dict[str, Any]]]:
     engine, tables = create_engine(url), MetaData()
     with engine.connect() as connection:
@@ -59,16 +51,18 @@ def test_a_new_store_has_the_tables_and_the_last_schema(url: str) -> None:
     connect(url).dispose()
     engine = create_engine(url)
 
-    assert {*(table.name for table in metadata.sorted_tables), "alembic_version"} == set(
-        inspect(engine).get_table_names()
-    )
+    expected = {*(table.name for table in metadata.sorted_tables), "alembic_version"}
+    assert expected == set(inspect(engine).get_table_names())
     assert [{"version_num": "0001"}] == rows_of(url)["alembic_version"]
     engine.dispose()
 
 
-def test_an_upgraded_store_keeps_every_row(filled: str, request: pytest.FixtureRequest) -> None:
+def test_an_upgraded_store_keeps_every_row(filled: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a later judge, whose tokens have a colour."""
     before = rows_of(filled)
-    request.getfixturevalue("next_version")
+    later = shutil.copytree(MIGRATIONS, tmp_path / "migrations")
+    (later / "versions" / "0002_colours.py").write_text(SECOND)
+    monkeypatch.setattr(database, "MIGRATIONS", later)
     connect(filled).dispose()
 
     for token in before["tokens"]:

@@ -76,11 +76,8 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     passed = register.finish(work.id, 1, good())
     assert (SubmissionState.PASSED, 1, "d" * 64) == (passed.state, passed.version, passed.digest)
     assert [passed] == register.entries() == register.submissions()
-    assert [
-        ("ada", "received", ""),
-        ("judge", "processing", ""),
-        ("judge", "passed", ""),
-    ] == told(register, passed.id)
+    expected = [("ada", "received", ""), ("judge", "processing", ""), ("judge", "passed", "")]
+    assert expected == told(register, passed.id)
 
 
 def test_author_with_too_many_agents_is_refused(register: Register) -> None:
@@ -119,9 +116,7 @@ def test_contest_log_has_submissions_and_their_results(register: Register, store
     assert [*range(6)] == [line.number for line in lines]
 
 
-def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reason(
-    register: Register,
-) -> None:
+def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reason(register: Register) -> None:
     refused = through(register, bad())
     assert (SubmissionState.REFUSED, "it loses on time") == (refused.state, refused.why)
     assert [] == register.entries()
@@ -206,15 +201,12 @@ def test_retry_counts_as_waiting(register: Register) -> None:
         register.receive(upload(), UploadLimits(waiting_per_author=1))
     with pytest.raises(TooMuchError, match="too many submissions are waiting"):
         register.receive(upload("bob"), UploadLimits(waiting=1))
-    again = register.take("w", number)
-    assert again is None  # not due yet
+    assert register.take("w", number) is None  # not due yet
     register.withdraw(number, "ada", "")
     register.receive(upload(), UploadLimits(waiting_per_author=1))
 
 
-def test_files_that_no_submission_names_are_removed_when_they_are_old(
-    register: Register, clock: Clock, tmp_path: Path
-) -> None:
+def test_old_files_that_no_submission_names_are_removed(register: Register, clock: Clock, tmp_path: Path) -> None:
     files = Files(tmp_path / "submissions")
     named, log, report, orphan = (files.put(word.encode()) for word in ("upload", "log", "report", "orphan"))
     work = register.receive(Upload("ada", "five", "five.zip", named, 6), worker="w")

@@ -47,19 +47,14 @@ def test_settings_without_influence_on_strength_may_differ(change: list[str]) ->
     assert "" == policy_difference(load_policy("gomocup-freestyle"), load_policy("gomocup-freestyle", change))
 
 
-def test_another_game_is_another_strength() -> None:
-    assert "the game is gomoku and " in policy_difference(
-        load_policy("gomocup-freestyle"), load_policy("stratego-seed")
-    )
-
-
-def test_time_controls_are_compared_by_their_meaning() -> None:
+def test_games_and_time_controls_are_compared_by_their_meaning() -> None:
     plain = load_policy("gomocup-freestyle")
     one, same, other = (load_policy("gomocup-freestyle", clock=text) for text in ("60+0.6", "60.0+0.600", "60"))
 
     assert "" == policy_difference(one, same)
     assert "clock.control is 60+0.6 and 60" == policy_difference(one, other)
     assert "clock.control is 60+0.6 and 180@30" == policy_difference(one, plain)
+    assert "the game is gomoku and " in policy_difference(plain, load_policy("stratego-seed"))
 
 
 def test_agents_with_other_clocks_have_another_strength() -> None:

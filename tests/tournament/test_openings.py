@@ -28,21 +28,10 @@ from judge.tournament.openings import schedule
 zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
-def write_pos(stones: Iterable[Square]) -> str:
-    """`h8i9j7` for squares x, y from 0 in play order; `parse_opening` reads it back."""
-    return "".join(square_name(x, y) for x, y in stones)
-
-
 def stones(width: int, height: int) -> Openings:
     openings = game_entry("gomoku").openings({"width": width, "height": height})
     assert openings is not None
     return openings
-
-
-def file_of(directory: Path, text: str) -> Path:
-    path = directory / "openings.txt"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize(
@@ -203,7 +192,8 @@ def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:
         yield from enumerate(lines, 1)
         raise InputError("line 2: no end; write one")
 
-    path = file_of(tmp_path, "h8\n")
+    path = tmp_path / "openings.txt"
+    path.write_text("h8\n")
     with pytest.raises(InputError) as refused:
         read_openings(path, Openings(str, "1", split=split))
     assert f"{path}, line 2: no end; write one" == str(refused.value)
@@ -266,10 +256,10 @@ def test_zstd_without_the_library_names_the_fix(tmp_path: Path, monkeypatch: pyt
 @settings(deadline=None)
 @given(st.data(), st.integers(5, 60), st.integers(5, 60))
 def test_written_data_round_trips(data: st.DataObject, width: int, height: int) -> None:
-    """Any opening of up to eight stones (no five among them) survives `write_pos`."""
+    """Any opening of up to eight stones (no five among them), as `h8i9j7`."""
     square = st.tuples(st.integers(0, width - 1), st.integers(0, height - 1))
     opening = tuple(data.draw(st.lists(square, max_size=8, unique=True)))
-    assert parse_opening(write_pos(opening), width, height) == opening
+    assert parse_opening("".join(square_name(x, y) for x, y in opening), width, height) == opening
 
 
 @pytest.mark.parametrize("line", [b"\n", b"# a comment\n"])

@@ -5,7 +5,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.record.policy import Policy, load_policy, policy_names, variants_of
+from judge.record.policy import load_policy, policy_names, variants_of
 from judge.tournament.results import VERDICT_POINTS, Duel, PointsTable, Scoring, missing_words, points_table, score
 from tests.contest.rounds import game, games
 
@@ -31,13 +31,6 @@ def test_every_verdict_but_a_void_has_points() -> None:
     assert set(Verdict) - {Verdict.VOID} == set(VERDICT_POINTS)
 
 
-def without(policy: str, *words: str) -> Policy:
-    """`policy` whose table has lost `words`."""
-    loaded = load_policy(policy)
-    points = {word: pair for word, pair in loaded.points.items() if word not in words}
-    return loaded.model_copy(update={"points": points})
-
-
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
@@ -49,7 +42,9 @@ def without(policy: str, *words: str) -> Policy:
 )
 def test_a_round_without_points_for_a_word_does_not_start(policy: str, words: tuple[str, ...]) -> None:
     """The scripts of 2012 and 2013 met such words in the middle of a round, and scored nothing or the wrong thing."""
-    poor = without(policy, *words)
+    whole = load_policy(policy)
+    points = {word: pair for word, pair in whole.points.items() if word not in words}
+    poor = whole.model_copy(update={"points": points})
 
     assert sorted(words) == missing_words(poor)
     with pytest.raises(InputError) as refused:

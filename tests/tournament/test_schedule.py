@@ -25,18 +25,7 @@ from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, Rou
 from judge.tournament.formats.swiss import Swiss
 from judge.tournament.results import Duel
 from judge.tournament.snapshot import FailuresPlan
-from tests.contest.cups import (
-    COMMITTED,
-    better_seed,
-    by_chance,
-    cup,
-    enter,
-    play,
-    reopen,
-    scheduled,
-    snapshot,
-    won_by,
-)
+from tests.contest.cups import COMMITTED, better_seed, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
 from tests.examples import evidence, examples
 
 OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
@@ -58,13 +47,7 @@ chosen = st.integers(1, 3).flatmap(lambda games: st.sampled_from(formats(games))
 
 
 @settings(max_examples=examples(15), deadline=None)
-@given(
-    chosen,
-    st.integers(2, 6),
-    st.none() | st.integers(0, 99),
-    st.integers(1, 30),
-    st.booleans(),
-)
+@given(chosen, st.integers(2, 6), st.none() | st.integers(0, 99), st.integers(1, 30), st.booleans())
 def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
     format_: AnyFormat, count: int, seed: int | None, stop_after: int, is_duel: bool
 ) -> None:

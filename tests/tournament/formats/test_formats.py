@@ -109,7 +109,6 @@ def test_options_follow_the_name() -> None:
         ("name = 'swiss'", "rounds\n  Field required"),
         ("name = 'knockout'\nrounds = 3", "Extra inputs are not permitted"),
         ("name = 'gauntlet'\ngames = 0", "greater than or equal to 1"),
-        ("name = 'groups'\nranking = ['luck']", "unknown criterion 'luck'"),
     ],
 )
 def test_errors_are_named(text: str, said: str) -> None:

@@ -122,17 +122,11 @@ def test_withdrawal_before_the_final_is_replaced_and_a_later_one_is_not() -> Non
     in_final = [each for each in played if each.pairing.round <= 4]
     kept = chosen.stages(gone, in_final)[1][0]
     assert {"1", "2", "3", "4"} == {entry.id for entry in kept.members}
-    left = [each.pairing.agents for each in play_out_from(chosen, 8, in_final, out=1)]
-    assert all("1" not in agents for agents in left)
+    left: list[PlayedPairing] = []
+    while pairings := chosen.next(gone, [*in_final, *left], 0):
+        left += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
+    assert all("1" not in each.pairing.agents for each in left)
     assert 2 == len(left)
-
-
-def play_out_from(chosen: Groups, count: int, played: list[PlayedPairing], out: int) -> list[PlayedPairing]:
-    """The rest of a contest that `out` has left."""
-    done = list(played)
-    while pairings := chosen.next(entries(count, out=[out]), done, 0):
-        done += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
-    return done[len(played) :]
 
 
 def test_losses_of_a_disqualified_agent_promote_no_other() -> None:
@@ -165,9 +159,7 @@ def test_gomocup_promotes_by_elo() -> None:
     pairings = chosen.next(entries(4), [], 0)
     played = [
         PlayedPairing(
-            pairing,
-            (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
-            (2, 0),
+            pairing, (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),), (2, 0)
         )
         for pairing in pairings
     ]

@@ -40,19 +40,13 @@ def test_the_stronger_one_is_found_out_on_other_scales(model: SprtModel) -> None
     assert SprtDecision.H1 is test.state(entries(2), [*played, *played]).decision
 
 
-def test_the_stronger_one_is_found_out() -> None:
-    played = play(wins=8)
+@pytest.mark.parametrize(("wins", "decision"), [(8, SprtDecision.H1), (5, SprtDecision.H0)])
+def test_a_stronger_agent_and_equal_ones_are_found_out(wins: int, decision: SprtDecision) -> None:
+    played = play(wins)
 
     assert 1 < len(played) < 30
-    assert SprtDecision.H1 is TEST.state(entries(2), played).decision
+    assert decision is TEST.state(entries(2), played).decision
     assert SprtDecision.GO_ON is TEST.state(entries(2), played[:-1]).decision
-
-
-def test_equals_are_found_out() -> None:
-    played = play(wins=5)
-
-    assert len(played) < 30
-    assert SprtDecision.H0 is TEST.state(entries(2), played).decision
 
 
 def test_it_ends_undecided_when_its_rounds_are_up() -> None:

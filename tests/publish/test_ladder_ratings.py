@@ -99,12 +99,6 @@ def test_damaged_state_is_ignored_and_replaced(cup: Cup, tmp_path: Path, change:
     assert data == file.read_bytes()
 
 
-def with_header(file: Path, **changes: Any) -> None:
-    state = ladder.load_state(file)
-    assert state is not None
-    ladder.save_state(file, {**state[0], **changes}, state[1])
-
-
 def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,16 +106,11 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data, read = file.read_bytes(), counted(monkeypatch)
-    wrong: list[dict[str, Any]] = [
-        {"digest": "0" * 64},
-        {"lines": 3},
-        {"agents": ["anna"]},
-        {"priors": {}},
-        {"starts": None},
-    ]
-    for changes in wrong:
+    for changed in ({"digest": "0" * 64}, {"lines": 3}, {"agents": ["anna"]}, {"priors": {}}, {"starts": None}):
         file.write_bytes(data)
-        with_header(file, **changes)
+        state = ladder.load_state(file)
+        assert state is not None
+        ladder.save_state(file, {**state[0], **changed}, state[1])
         read.clear()
         assert expected == ratings_in(file, contest)
         assert len(read) > 5
