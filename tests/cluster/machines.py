@@ -32,7 +32,9 @@ from tests.cli.conftest import SMALL
 from tests.cluster.cables import Cable
 from tests.contest.real_agents import NO_FOLDERS, begin_with
 from tests.forked import ForkedProcess
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
+
+__all__ = ["LOST_AFTER_S", "Cup", "Machines", "children", "until"]
 
 MOST_GAMES = 10_000
 
@@ -41,15 +43,6 @@ PAIRING = Pairing("one", "two", 1, 1)
 
 LOST_AFTER_S = 5
 """The least that dask knows."""
-
-
-def until(is_so: Callable[[], bool], what: str | Callable[[], str]) -> None:
-    """Wait for something outside of this process; `what` says at the end what did not come."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        if time.monotonic() > deadline:
-            pytest.fail(f"never: {what if isinstance(what, str) else what()}")
-        time.sleep(0.05)
 
 
 def children(pid: int) -> list[int]:

@@ -23,8 +23,9 @@ from judge.sandbox.docker.images import NO_IMAGE, image_facts
 from judge.store.files import Files
 from tests.broadcast.logs import of_games, whole
 from tests.cli.conftest import Judge
-from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.machines import Cup, Machines
 from tests.examples import evidence
+from tests.patience import until
 from tests.private_engine import PrivateEngine, private_engine
 
 ZEROS = "0" * 64
@@ -64,9 +65,7 @@ def boxes(engine: PrivateEngine, game: str) -> list[str]:
 
 @pytest.mark.alone
 @pytest.mark.docker
-def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
-    machines: Machines, engine: PrivateEngine, tmp_path: Path
-) -> None:
+def test_restarted_worker_removes_its_old_containers(machines: Machines, engine: PrivateEngine, tmp_path: Path) -> None:
     cup = Cup(tmp_path, box="docker")  # in a container there is no gate: the brain waits for ever
     cup.store.schedule("cup", cup.games(1, 1))
     with closing(cup.store), closing(cup.cluster(machines, ["native", "python"])) as cluster:
@@ -83,9 +82,7 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
 
 
 @pytest.mark.docker
-def test_a_contest_is_played_by_a_worker_that_had_no_image(
-    machines: Machines, engine: PrivateEngine, judge: Judge, tmp_path: Path
-) -> None:
+def test_worker_without_images_plays(machines: Machines, engine: PrivateEngine, judge: Judge, tmp_path: Path) -> None:
     with closing(engine.client()) as client:
         for image in client.images.list():
             client.images.remove(str(image.id), force=True)

@@ -26,9 +26,10 @@ from judge.journal.events import WorkerBarred
 from judge.journal.sentences import text_of
 from judge.record.policy import load_policy
 from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
-from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.machines import Cup, Machines
 from tests.cluster.rosters import NotedRoster
 from tests.examples import evidence, of_evidence
+from tests.patience import until
 
 MB = 1 << 20
 
@@ -217,11 +218,9 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 
 @pytest.fixture
-def cup(tmp_path: Path) -> Iterator[Cup]:
-    found = Cup(tmp_path)
-    found.open_gate()
-    yield found
-    found.store.close()
+def cup(cup: Cup) -> Cup:
+    cup.open_gate()
+    return cup
 
 
 def peak_mb(pid: int) -> int:

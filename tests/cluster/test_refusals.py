@@ -16,10 +16,8 @@ def logged(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_refusal_is_logged_once_until_its_reason_changes(logged: list[str]) -> None:
     for port in range(5):
-        said = (
-            f"Unexpected response from register: {{'status': 'error', 'message': 'it calls from ::1', 'port': {port}}}"
-        )
-        assert "it calls from ::1" == log_refusal(said)
+        answer = f"{{'status': 'error', 'message': 'it calls from ::1', 'port': {port}}}"
+        assert "it calls from ::1" == log_refusal(f"Unexpected response from register: {answer}")
     assert ["it calls from ::1"] == logged
     assert log_refusal("{'message': 'name taken, one', 'x'") == "name taken, one"
     assert ["it calls from ::1", "name taken, one"] == logged

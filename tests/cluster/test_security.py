@@ -25,13 +25,13 @@ from judge.cluster.live_moves import LiveMoves
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.store.contests import Store
 from tests.attacks.scheduler import ADDRESS, REGISTER, is_greeted, is_refused, tls_context
-from tests.cluster.machines import Machines, until
-from tests.patience import PATIENCE_S
-
-ABROAD = ("tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example")
+from tests.cluster.machines import Machines
+from tests.patience import PATIENCE_S, until
 
 
-@pytest.mark.parametrize("address", ABROAD)
+@pytest.mark.parametrize(
+    "address", ["tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example"]
+)
 def test_plain_tcp_beyond_loopback_is_refused_by_all_three(address: str, tmp_path: Path) -> None:
     with closing(Store(f"sqlite:///{tmp_path / 'cup.db'}")) as store:
         for opens in (
@@ -55,11 +55,13 @@ def test_invalid_address_is_refused(text: str) -> None:
         parse_address(text)
 
 
-def test_tls_needs_the_keys_of_this_host(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="judge cluster"):
-        security_of(parse_address("tls://10.0.0.1"), None)
-    with pytest.raises(InputError, match="is missing"):
-        security_of(parse_address("tls://10.0.0.1"), tmp_path)
+def test_tls_needs_keys_of_this_host_that_others_cannot_read(tmp_path: Path) -> None:
+    address = parse_address("tls://10.0.0.1")
+    (folder,) = make_keys(tmp_path / "keys", ["one"], 30)
+    (folder / "key.pem").chmod(0o640)
+    for place, why in ((None, "judge cluster"), (tmp_path, "is missing"), (folder, "chmod 600")):
+        with pytest.raises(InputError, match=why):
+            security_of(address, place)
 
 
 def test_keys_are_readable_by_their_owner_only_and_name_the_owner(tmp_path: Path) -> None:
@@ -87,14 +89,6 @@ def test_a_later_host_gets_keys_of_the_same_authority_and_an_earlier_one_keeps_i
         make_keys(tmp_path, ["one"], 30)
     with pytest.raises(InputError, match="neither the name of a host"):
         make_keys(tmp_path, ["../three"], 30)
-
-
-def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    (folder,) = make_keys(tmp_path, ["one"], 30)
-    (folder / "key.pem").chmod(0o640)
-
-    with pytest.raises(InputError, match="chmod 600"):
-        security_of(parse_address("tls://10.0.0.1"), folder)
 
 
 @pytest.fixture(scope="module")
@@ -134,9 +128,7 @@ def test_a_peer_without_our_certificate_is_not_heard(doors: list[tuple[str, int]
     assert answer[:1] in (b"", b"\x15")  # to plain words nothing, or a TLS alert
 
 
-def test_a_worker_does_not_hear_another_worker_and_takes_none_for_its_scheduler(
-    doors: list[tuple[str, int]], folder: Path
-) -> None:
+def test_worker_refuses_another_worker_also_as_its_scheduler(doors: list[tuple[str, int]], folder: Path) -> None:
     """The authority of workers is trusted by schedulers alone."""
     other = read_join_file(folder / "other.join")
     (folder / "cert.pem").write_text(other.certificate)

@@ -1,7 +1,6 @@
 """Games for slots: brains whose moves a test holds back."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from judge.record.spec import GameSpec, KeptFolders
 from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import BoxKind
 from tests.cli.brains import write_brain
-from tests.patience import PATIENCE_S
+from tests.patience import until
 
 PATIENT = ["clock.start_ms=600000", "clock.match_ms=0", "clock.starved_share=1"]
 
@@ -64,14 +63,6 @@ class House:
 
     def wait_for(self, name: str) -> None:
         until(lambda: self.has_begun(name), f"{name} has not begun")
-
-
-def until(met: Callable[[], bool], why: str) -> None:
-    """Wait for a condition; no test passes by losing patience."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not met():
-        assert time.monotonic() < deadline, why
-        time.sleep(0.005)
 
 
 def waits_for_a_lock(pid: int) -> bool:

@@ -93,9 +93,7 @@ def test_backup_with_a_damaged_page_is_refused_or_can_be_restored(folder: Path, 
         ("UPDATE journal SET at = replace(at, '20', '2q')", "damaged"),
     ],
 )
-def test_backup_of_a_database_with_another_letter_is_refused(
-    change: str, problem: str, cup: Planned, tmp_path: Path
-) -> None:
+def test_backup_of_a_changed_database_is_refused(change: str, problem: str, cup: Planned, tmp_path: Path) -> None:
     """SQLite takes it for valid."""
     former = (tmp_path / "backup" / MANIFEST).read_bytes()
     assert cup.database_file is not None

@@ -17,7 +17,8 @@ from judge.play.venue import Slot
 from judge.record.spec import RecordFile
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
-from tests.contest.house import House, agents_alive, is_gone, pids, until, waits_for_a_lock
+from tests.contest.house import House, agents_alive, is_gone, pids, waits_for_a_lock
+from tests.patience import until
 
 pytestmark = pytest.mark.slow
 

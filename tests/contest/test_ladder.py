@@ -53,9 +53,7 @@ def test_it_ends_when_one_agent_is_left() -> None:
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(
-    is_over: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_of_another_process_is_read_before_the_draw(is_over: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     with cup(SEASON, 4, **COMMITTED) as contest:
         play(contest, by_chance(1), 5)
         schedule = contest.store.schedule

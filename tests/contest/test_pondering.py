@@ -49,9 +49,7 @@ ODD = r"slots\.cores: clock\.ponder = true gives each seat half .* {} is odd: wr
         ),
     ],
 )
-def test_slot_that_does_not_fit_the_policy_is_refused_with_the_fix(
-    changes: str, cores: int, problem: str, tmp_path: Path
-) -> None:
+def test_slot_that_does_not_fit_the_policy_is_refused(changes: str, cores: int, problem: str, tmp_path: Path) -> None:
     league = (
         f'policy = "gomocup-standard"\nchange = [{changes}]\nformat = {{ name = "swiss", rounds = 3 }}\n'
         f"slots = {{ cores = {cores} }}\n"

@@ -239,9 +239,7 @@ def test_contest_that_a_service_on_one_processor_starts_may_use_all(tmp_path: Pa
         os.sched_setaffinity(0, given)
 
 
-def test_service_runs_no_python_code_in_a_fork_to_start_a_contest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_service_runs_no_python_in_a_fork_to_start_a_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread of it may have a lock at that moment, which nothing releases in the fork."""
     given: list[object] = []
     started = subprocess.Popen.__init__

@@ -265,9 +265,7 @@ def test_contest_is_locked_in_without_asking_and_an_unavailable_witness_is_repor
     assert not (folder / "witnesses").exists()
 
 
-def test_an_error_in_one_turn_of_asking_does_not_end_the_next_turns(
-    announced: tuple[Store, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_in_one_turn_ends_no_later_turn(announced: tuple[Store, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     turns, again = [], threading.Event()
 
     def fails(*_: object) -> None:
@@ -301,9 +299,7 @@ def test_a_witness_that_sends_a_byte_now_and_then_does_not_hold_the_contest_up(
     gone.set()
 
 
-def test_a_log_that_was_rewritten_after_the_witness_signed_is_found_in_the_export_itself(
-    true: Public, copy: Public, keys: Path
-) -> None:
+def test_log_rewritten_after_a_signature_is_found_in_the_export(true: Public, copy: Public, keys: Path) -> None:
     rewrite(copy, lambda lines: lines.__setitem__(5, replace(lines[5], data="{}")))
     file = next((true.directory / "log/witness").iterdir())
     (copy.directory / "log/witness").mkdir(exist_ok=True)

@@ -45,9 +45,7 @@ def test_an_export_is_never_written_over(cup: Cup, exported: Public, tmp_path: P
         export(exported.directory, cup.folder, tmp_path / "my.key", tmp_path / "private")
 
 
-def test_without_a_key_from_elsewhere_the_answer_is_a_loud_warning(
-    exported: Public, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_verification_without_a_key_prints_a_warning(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
     verify(exported.directory)
 
     printed = capsys.readouterr()

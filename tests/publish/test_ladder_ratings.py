@@ -53,9 +53,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-def test_restarted_service_continues_with_the_stored_ratings(
-    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restarted_service_continues_stored_ratings(cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / ladder.RATINGS_FILE
     before = cup.contest.read()
     expected = ratings_in(None, before)

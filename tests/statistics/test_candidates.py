@@ -29,9 +29,7 @@ def test_games_without_the_base_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize(("candidates", "pairs"), [(5, 20), (5, 100), (10, 200)])
-def test_of_all_lists_of_equals_one_in_twenty_has_a_finding(
-    candidates: int, pairs: int, record_property: RecordFigure
-) -> None:
+def test_one_list_of_equals_in_twenty_has_a_finding(candidates: int, pairs: int, record_property: RecordFigure) -> None:
     """Within 5 % of that, and what the number of lists leaves to chance."""
     chance = np.random.default_rng(3)
     wrong = 0

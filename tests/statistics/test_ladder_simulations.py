@@ -214,9 +214,7 @@ FARMS = (Farm("honest"), Farm("boost"), Farm("sabotage"))
 
 @pytest.mark.slow
 @pytest.mark.parametrize("anchors", [ANCHORS, pytest.param((), marks=evidence)], ids=["anchors", "no-anchors"])
-def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(
-    anchors: Sequence[str], record_property: RecordFigure
-) -> None:
+def test_clones_move_no_rating_by_more_than_its_interval(anchors: Sequence[str], record_property: RecordFigure) -> None:
     """Without limits of authors, the sabotage does. The largest shift is compared with the interval before."""
     farms = FARMS if EVIDENCE else FARMS[2:]
     shares = {farm: largest_shift(farm, Matchmaking(), anchors) for farm in farms}

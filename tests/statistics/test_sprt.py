@@ -97,9 +97,7 @@ def test_ratios_are_those_of_fastchess(
     st.floats(1, 100),
     st.sampled_from(["logistic", "normalized"]),
 )
-def test_swapping_the_agents_and_the_hypotheses_changes_the_sign(
-    counts: list[int], elo0: float, width: float, model: SprtModel
-) -> None:
+def test_swapping_both_sides_changes_the_sign(counts: list[int], elo0: float, width: float, model: SprtModel) -> None:
     forth = state(Sprt(elo0=elo0, elo1=elo0 + width, model=model), *counts).llr
     back = state(Sprt(elo0=-elo0 - width, elo1=-elo0, model=model), *counts[::-1]).llr
 

@@ -82,9 +82,7 @@ def test_the_lease_of_a_killed_judge_is_free(postgresql: str, stores: tuple[Stor
             continue
 
 
-def test_a_holder_takes_its_lease_again_after_a_restart_unless_another_has_it(
-    postgresql: str, stores: tuple[Store, Store]
-) -> None:
+def test_holder_takes_its_lease_again_unless_another_has_it(postgresql: str, stores: tuple[Store, Store]) -> None:
     one, two = stores
     with one.lease("cup", "judge on one"):
         end_sessions(postgresql)

@@ -67,9 +67,7 @@ def test_upload_of_the_same_bytes_author_name_and_title_is_the_one_that_takes_pa
     assert (1 if is_repeated else 2) == len(register.submissions())
 
 
-def test_upload_that_waits_is_returned_again_and_its_file_is_not_kept(
-    directory: IntakeDirectory, register: Register
-) -> None:
+def test_upload_that_waits_is_returned_and_its_file_is_not_kept(directory: IntakeDirectory, register: Register) -> None:
     first = sent(directory, register, FIRST, UploadLimits(waiting_per_author=1))
     (kept,) = directory.files.digests()
     directory.files.remove(kept)
@@ -107,9 +105,7 @@ def test_simultaneous_uploads_of_the_same_bytes_are_one(directory: IntakeDirecto
 
 
 @pytest.mark.parametrize("end", ["refused", "withdrawn", "replaced", "perhaps replaced"])
-def test_upload_that_takes_part_no_more_is_processed_again(
-    end: str, directory: IntakeDirectory, register: Register
-) -> None:
+def test_upload_that_takes_no_part_is_processed_again(end: str, directory: IntakeDirectory, register: Register) -> None:
     number = passed(register, sent(directory, register).submission.id, "mine").id
     if end == "refused":
         register.refuse(number, "Olga", "it loses")

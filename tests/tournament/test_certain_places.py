@@ -16,6 +16,8 @@ from judge.tournament.schedule import Table
 from judge.tournament.standings import compared, records_of, standings, tiers_of
 from tests.contest.rounds import games
 
+Results = Sequence[tuple[str, str, int, int, int]]
+
 
 def stage(*results: tuple[str, str, int, int, int], rounds: int = 0, changes_place: bool = True) -> StageCertainty:
     found = assess_places(PairResult(*result) for result in results)
@@ -59,9 +61,7 @@ MANY_TIED = [(*pair, 2, 0, 2) for pair in combinations("abcdefg", 2)]
     ],
     ids=["clear", "one certain", "close", "tied", "three tied", "many tied"],
 )
-def test_sentences_of_each_situation(
-    results: Sequence[tuple[str, str, int, int, int]], said: list[str], not_said: list[str]
-) -> None:
+def test_sentences_of_each_situation(results: Results, said: list[str], not_said: list[str]) -> None:
     words = "\n".join(stage(*results).sentences())
 
     assert [] == [text for text in said if text not in words]
@@ -75,9 +75,7 @@ def test_sentences_of_each_situation(
         (ONE_CERTAIN, {"a": "1", "b": "2-3", "c": "2-3"}, [(2, 3, ("b", "c"))]),
     ],
 )
-def test_uncertain_places_are_in_a_bracket(
-    results: Sequence[tuple[str, str, int, int, int]], places: dict[str, str], brackets: list[object]
-) -> None:
+def test_uncertain_places_are_in_a_bracket(results: Results, places: dict[str, str], brackets: list[object]) -> None:
     found = stage(*results)
 
     assert places == found.places
@@ -97,9 +95,7 @@ def test_summary_begins_with_pairs_that_are_known_and_says_why_no_place_is_certa
 
 
 @pytest.mark.parametrize(("chance", "has_rule"), [(0.57, False), (0.98, True)])
-def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certain(
-    chance: float, has_rule: bool
-) -> None:
+def test_high_chance_of_an_open_first_place_is_followed_by_the_rule_of_certainty(chance: float, has_rule: bool) -> None:
     found = stage(*CLOSE)
     ranks = (replace(found.certainty.ranks[0], chance=chance), *found.certainty.ranks[1:])
     words = list(replace(found, certainty=replace(found.certainty, ranks=ranks)).sentences())

@@ -194,9 +194,7 @@ def test_limits_hold_for_any_sequence(rules: Matchmaking, events: list[tuple[str
 
 @given(RULES, st.lists(st.integers(0, 2), min_size=100, max_size=100), st.integers(2, 9), st.booleans())
 @settings(max_examples=examples(sized(10, 40)), deadline=None)
-def test_each_agent_has_its_minimum_in_each_period(
-    rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool
-) -> None:
+def test_all_agents_have_their_minimum(rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool) -> None:
     """With agents that are free. Half of them are of one author and their nearest opponents are of the same one."""
     ladder = Field(rules.model_copy(update={"author_weight": 1000, "long_game": 1000}))
     for at in range(agents):

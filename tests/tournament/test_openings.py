@@ -209,9 +209,7 @@ def quantum_chess() -> Openings:
 
 
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
-def test_a_file_of_positions_is_read_from_text_gzip_and_zstd(
-    tmp_path: Path, compress: Callable[[bytes], bytes]
-) -> None:
+def test_file_of_positions_is_read_from_text_gzip_and_zstd(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "openings"
     path.write_bytes(compress(POSITIONS.encode()))
     board = "4k3/8/8/8/8/8/4P3/4K3"
@@ -230,9 +228,7 @@ ZEROS = bytes(200 << 20)
         ("h8\n".encode("utf-16") + ZEROS, " has more than 67108864 bytes; save it as UTF-8 "),
     ],
 )
-def test_bomb_is_refused_at_its_limit(
-    tmp_path: Path, compress: Callable[[bytes], bytes], content: bytes, said: str
-) -> None:
+def test_bomb_ends_at_its_limit(tmp_path: Path, compress: Callable[[bytes], bytes], content: bytes, said: str) -> None:
     path = tmp_path / "openings"
     path.write_bytes(compress(content))
     tracemalloc.start()
@@ -263,9 +259,7 @@ def test_written_data_round_trips(data: st.DataObject, width: int, height: int) 
 
 
 @pytest.mark.parametrize("line", [b"\n", b"# a comment\n"])
-def test_compressed_lines_without_openings_are_bounded(
-    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_without_openings_are_bounded(line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of a megabyte may have a billion of them."""
     monkeypatch.setattr(opening_files, "MAX_LINES", 1000)
     path = tmp_path / "openings.txt.gz"

@@ -299,9 +299,7 @@ def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: 
     ],
     ids=["a tenth", "more", "too few games", "over the limit of an organiser", "at that limit"],
 )
-def test_agent_failing_in_more_of_its_games_than_allowed_is_out(
-    games: int, crashes: int, failures: FailuresPlan, is_out: bool
-) -> None:
+def test_agent_failing_more_than_allowed_is_out(games: int, crashes: int, failures: FailuresPlan, is_out: bool) -> None:
     with cup(RoundRobin(games=games), 2, failures=failures) as contest:
         _crash(contest, "2", crashes)
 
