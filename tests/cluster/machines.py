@@ -107,7 +107,6 @@ class Machines:
         assert process.poll() is None, self.says("scheduler")
 
     def says(self, name: str) -> str:
-        """What a process has said so far."""
         return (self.folder / f"{name}.log").read_text()
 
     def fix(self, *names: str) -> None:
@@ -191,7 +190,6 @@ class Cup(RunObserver):
         until(lambda: self.waiting() >= games or bool(cluster.wait(0.1)), "all games have begun")
 
     def begin_when_free(self, cluster: Cluster) -> ScheduledGame:
-        """Give out one game as soon as a worker is there."""
         while not cluster.free:
             cluster.wait(1.0)
         issued = self.store.issue("cup", cluster.host)

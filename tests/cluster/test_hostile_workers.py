@@ -142,7 +142,6 @@ def test_worker_with_an_invalid_slot_count_gets_no_games() -> None:
 
 
 def test_scheduler_refuses_a_worker_with_an_invalid_registration(bound: Scheduler) -> None:
-    """Each with its reason, and no traceback."""
     good: dict[str, Any] = {**REGISTER, "name": "evil", "address": ADDRESS, "resources": {"slot": 1}}
     slots: list[Any] = SLOTS
     wrongs: list[dict[str, Any]] = [{"resources": {"slot": value}} for value in slots]

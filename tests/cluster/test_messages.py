@@ -69,7 +69,6 @@ class Sender:
         return machine.receive(piece, sent if data is None else data)
 
     def ask(self, machine: Machine) -> Receipt:
-        """How much is there?"""
         return self.piece(machine, 0, 0)
 
 
@@ -102,21 +101,17 @@ def test_missing_or_changed_agent_is_received(machine: Machine, order: Order, se
     assert Arrived(bytes=0) == sender.ask(machine)
 
 
-def test_broken_transfer_resumes_where_it_stopped(machine: Machine, sender: Sender, tmp_path: Path) -> None:
+def test_broken_transfer_resumes_where_it_stopped_until_it_is_forgotten(
+    machine: Machine, sender: Sender, tmp_path: Path
+) -> None:
     sender.piece(machine, 0, 40_000)
     machine.close()
-
     with closing(Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)) as again:
         assert Arrived(bytes=40_000) == sender.ask(again)
 
-
-def test_forgotten_files_are_removed(machine: Machine, sender: Sender, tmp_path: Path) -> None:
-    sender.piece(machine, 0, 40_000)
     (path,) = (tmp_path / "worker" / "arrivals").glob(f"*{PARTIAL}")
     os.utime(path, (0, 0))
-
     Arrivals(path.parent)
-
     assert not path.exists()
 
 

@@ -109,7 +109,6 @@ class PlainDask(Machines):
 
 @contextmanager
 def plain_dask(folder: Path, worker: str, preload: str = "") -> Iterator[PlainDask]:
-    """A cluster with one worker."""
     found = PlainDask(folder)
     try:
         found.start_scheduler()

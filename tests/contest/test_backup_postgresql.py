@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from judge.base.errors import InputError
 from judge.contest.backup import back_up
@@ -18,7 +17,7 @@ from judge.contest.restore import restore
 from tests.examples import evidence
 from tests.faults.test_backup_killed import KILLS, SEED, calls_of, in_a_fork, left_in, temporary
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.store.server import running
+from tests.store.server import execute, running
 
 __all__ = ["temporary"]
 
@@ -33,11 +32,8 @@ def server() -> Iterator[str]:
 
 @pytest.fixture
 def database(server: str) -> str:
-    engine = create_engine(server, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text("DROP DATABASE IF EXISTS cup WITH (FORCE)"))
-        connection.execute(text("CREATE DATABASE cup"))
-    engine.dispose()
+    anew = "DROP DATABASE IF EXISTS cup WITH (FORCE)", "CREATE DATABASE cup"
+    execute(server, *anew, isolation_level="AUTOCOMMIT")
     return server.replace("/postgres?", "/cup?")
 
 
@@ -111,10 +107,7 @@ def test_damaged_dump_leaves_the_former_backup(compression: str, cup: Cup, datab
 
 def test_dump_of_a_changed_history_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:
     path = dump(database, tmp_path / "cup.dump")
-    engine = create_engine(database)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE journal SET at = '2013-03-02T18:00:00.000+00:00' WHERE number = 1"))
-    engine.dispose()
+    execute(database, "UPDATE journal SET at = '2013-03-02T18:00:00.000+00:00' WHERE number = 1")
     with pytest.raises(InputError, match="was forked"):
         back_up(cup.planned, tmp_path / "backup", dump=path)
 

@@ -19,8 +19,8 @@ from judge.record.spec import RecordFile
 from judge.record.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.store.contests import Store
-from tests.cli.test_folders import COUNTS
-from tests.contest.cups import enter, play, won_by
+from tests.cli.test_folders import COUNTS, counted
+from tests.contest.cups import enter, places, play, won_by
 from tests.contest.racers import AT_ONCE, begin_in_processes, write_contest
 from tests.store.test_lease import end_sessions
 
@@ -76,15 +76,7 @@ def play_on(folder: Path, slots: LocalExecutor, games: int = 0) -> StopReason:
         return ContestRunner(contest, slots, Counting(), stop).run()
 
 
-def told(contest: Contest) -> list[tuple[object, ...]]:
-    return [
-        (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
-        for line in contest.view().table.lines
-    ]
-
-
 def race(idle: Mapping[str, int]) -> Callable[[ScheduledGame], Outcome]:
-    """How a game of racers must end."""
     return lambda game: won_by(int(idle[game.first] > idle[game.second]))
 
 
@@ -105,7 +97,7 @@ def test_a_contest_is_the_same_on_every_database(tmp_path: Path, url: str, slots
         assert [r.id for r in expected.view().results] == [r.id for r in contest.view().results]
         assert [r.winner for r in expected.view().results] == [r.winner for r in contest.view().results]
         assert contest.store.pairings("cup") == other.pairings("cup")
-        assert told(expected) == told(contest)
+        assert places(expected) == places(contest)
         assert 12 == store.counts("cup")[GameState.DONE]
 
 
@@ -170,19 +162,10 @@ def test_text_invalid_in_databases_is_stored_escaped(tmp_path: Path, url: str, s
 
     store, contest = opened(folder)
     with closing(store):
-        assert [(1, "racer-0", 2.0), (2, "racer-1", 0.0)] == [line[:3] for line in told(contest)]
+        assert {"racer-0": (1, 2.0), "racer-1": (2, 0.0)} == places(contest)
         reasons = {result.reason for result in contest.view().results}
         assert all("owned" in reason and reason.isprintable() for reason in reasons), reasons
         assert all(line.text.isprintable() for line in store.journal("cup"))
-
-
-def counted(contest: Contest) -> dict[str, list[str]]:
-    """What each agent found in its folders, in the order of the schedule."""
-    found: dict[str, list[str]] = {}
-    for result in contest.view().results:
-        for seat in contest.record(result.record).record.seats:
-            found.setdefault(seat.name, []).append(seat.about["name"])
-    return found
 
 
 @pytest.mark.slow
@@ -205,13 +188,13 @@ def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path,
     in_order = [f"{number} of the run, {number} ever" for number in range(3)]
     store, contest = opened(folder)
     with closing(store):
-        assert dict.fromkeys("abcd", in_order) == counted(contest)
+        assert dict.fromkeys("abcd", in_order) == counted(folder)
 
         # The replay starts from the game before it, and what was played after it stays as it was.
         store.annul(find_game(contest, "3").id, "the wrong opening")
         assert StopReason.FINISHED is play_on(folder, slots)
         assert 2 == contest.view().results[2].attempt
-        assert dict.fromkeys("abcd", in_order) == counted(contest)
+        assert dict.fromkeys("abcd", in_order) == counted(folder)
 
 
 def test_a_game_is_meant_by_its_number_or_the_beginning_of_its_id(tmp_path: Path) -> None:

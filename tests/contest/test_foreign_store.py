@@ -89,11 +89,15 @@ def test_backup_of_a_database_elsewhere_is_refused(foreign_folder: Path, server:
     assert not (tmp_path / "restored").exists()
 
 
-def test_database_that_the_user_names_is_opened(foreign_folder: Path, server: socket.socket) -> None:
+def test_database_that_the_user_names_or_has_in_the_own_file_is_opened(
+    foreign_folder: Path, server: socket.socket
+) -> None:
     port = server.getsockname()[1]
     server.close()
     with pytest.raises(StoreLostError, match="cannot be reached"):
         read_contest(foreign_folder, store=f"postgresql+psycopg://judge@127.0.0.1:{port}/cup")
+    with pytest.raises(StoreLostError, match="cannot be reached"):
+        open_store(load_plan(foreign_folder))
 
 
 def test_database_of_another_folder_is_not_opened_and_that_of_its_own_is(tmp_path: Path) -> None:
@@ -172,12 +176,6 @@ def test_server_in_the_file_of_another_user_is_not_called(
             open_(planned)
     assert planned.written_store_url == foreign(planned, [planned.written_store_url]).store_url
     assert not was_called(server)
-
-
-def test_server_in_the_own_file_is_called(foreign_folder: Path, server: socket.socket) -> None:
-    server.close()
-    with pytest.raises(StoreLostError, match="cannot be reached"):
-        open_store(load_plan(foreign_folder))
 
 
 def test_file_of_another_user_with_its_own_database_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -183,7 +183,6 @@ def result_of(do: Callable[[], Effect | DoneOrder]) -> Any:
 
 
 def numbers(cup: Cup) -> tuple[int, dict[str, tuple[int, float]]]:
-    """Cancelled games, and places with points."""
     contest = Contest(cup.store, cup.planned)
     lines = contest.view().table.lines
     return cup.store.counts(contest.name)[GameState.CANCELLED], {
@@ -194,7 +193,6 @@ def numbers(cup: Cup) -> tuple[int, dict[str, tuple[int, float]]]:
 def check_done(
     trial: Order[Any], announced: Effect, done: DoneOrder, cup: Cup, before: tuple[int, Mapping[str, tuple[int, float]]]
 ) -> None:
-    """Compare a preview with the contest after the order."""
     words, (cancelled_before, places), (now, after) = announced.words, before, numbers(cup)
     assert announced.done == done.done
     changes = {each.agent: (each.places[1], each.points[1]) for each in announced.changes}

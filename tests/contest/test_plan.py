@@ -127,21 +127,17 @@ def test_store_file_is_in_the_folder(tmp_path: Path, store: str, url: str) -> No
     assert url.format(folder=tmp_path) == planned.store_url
 
 
-def test_openings_of_a_continuous_game_may_hold_a_row(tmp_path: Path) -> None:
-    (tmp_path / "openings.txt").write_text("a1a3b1c3c1e3d1g3e1\n")
+def test_openings_are_read_with_the_board_and_options_of_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "openings.txt").write_text("h8i9\n\n# the second\n0,0, 1,1, 2,2\n")
     openings = ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n'
+    expected = [((7, 7), (8, 8)), ((10, 10), (11, 11), (12, 12))]
+    assert expected == plan(tmp_path, HEAD + openings).openings()
 
+    (tmp_path / "openings.txt").write_text("a1a3b1c3c1e3d1g3e1\n")
     with pytest.raises(InputError, match=r"line 1: .e1.: stone 9 of the opening: .*5 in a row"):
         plan(tmp_path, HEAD + openings).openings()
     change = 'change = ["game.options.continuous=true"]\n'
     assert 9 == len(plan(tmp_path, HEAD + change + openings).openings()[0])
-
-
-def test_openings_are_read_with_the_board_of_the_policy(tmp_path: Path) -> None:
-    (tmp_path / "openings.txt").write_text("h8i9\n\n# the second\n0,0, 1,1, 2,2\n")
-    planned = plan(tmp_path, HEAD + ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n')
-
-    assert [((7, 7), (8, 8)), ((10, 10), (11, 11), (12, 12))] == planned.openings()
 
 
 @pytest.mark.parametrize("table", ['file = "openings.txt"', "transform = true"])

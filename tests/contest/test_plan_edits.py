@@ -193,14 +193,10 @@ def test_one_value_is_changed_and_the_rest_stays(keys: tuple[str, ...], value: o
     assert FILE.replace(before, after, 1) == with_value(FILE, keys, value)
 
 
-def test_a_missing_table_is_made() -> None:
+def test_a_missing_table_is_made_an_array_is_replaced_and_a_value_is_removed() -> None:
     changed = with_value(FILE, ("contest", "starts"), date(2027, 5, 1))
-
     assert changed.startswith(FILE)
     assert {"starts": date(2027, 5, 1)} == tomllib.loads(changed)["contest"]
-
-
-def test_an_array_of_several_lines_is_replaced_and_a_value_removed() -> None:
     changed = with_value(FILE, ("change",), ["clock.turn_ms=9"])
     assert ["clock.turn_ms=9"] == tomllib.loads(changed)["change"]
     assert {} == tomllib.loads(with_value(FILE, ("submissions", "closes"), None))["submissions"]

@@ -69,12 +69,9 @@ def test_other_files_have_the_deviation_of_a_new_version(last: Cup) -> None:
     assert started(last, "../last", widest, anna="1" * 64).ratings["anna"].deviation == 2000
 
 
-def test_ratings_of_the_contest_file_come_first(last: Cup) -> None:
+def test_ratings_of_the_contest_file_come_first_and_the_last_anchors_keep_the_scale(last: Cup) -> None:
     given = "anchors = { dora = 1500 }\nratings = { anna = { rating = 1700, deviation = 20 } }"
     assert started(last, "../last", given).ratings["anna"] == StartRating(rating=1700, deviation=20)
-
-
-def test_without_anchors_the_last_anchors_keep_the_scale(last: Cup) -> None:
     form = started(last, "../last", "")
     assert form.ratings["dora"] == StartRating(rating=1500, deviation=200)
     assert form.ratings["anna"] == started(last, "../last").ratings["anna"]

@@ -38,9 +38,11 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(cup: Cup, 
     assert verified.stdout.splitlines()[2].startswith(f"chance   revealed: {CHANCE}; its SHA-256, ")
 
 
-def test_an_export_is_never_written_over(cup: Cup, exported: Public, tmp_path: Path) -> None:
+def test_export_over_another_or_without_a_key_is_refused(cup: Cup, exported: Public, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="make one with: judge contest key FILE"):
+        export(tmp_path / "public", cup.folder)
+    assert [] == list(tmp_path.iterdir())
     make_key(tmp_path / "my.key")
-
     with pytest.raises(InputError, match="an export is never overwritten"):
         export(exported.directory, cup.folder, tmp_path / "my.key", tmp_path / "private")
 
@@ -62,9 +64,3 @@ def test_errors_are_named_and_the_command_fails(copy: Public, capsys: pytest.Cap
     lines = capsys.readouterr().out.splitlines()
     assert "  extra.html: not in the manifest" in lines
     assert f"{copy.directory}: FAILED: 1 problem" == lines[-1]
-
-
-def test_without_a_key_nothing_is_exported_and_the_fix_is_named(cup: Cup, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="make one with: judge contest key FILE"):
-        export(tmp_path / "public", cup.folder)
-    assert [] == list(tmp_path.iterdir())

@@ -79,7 +79,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, ContestV
 
 
 def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, ContestView]) -> None:
-    _, contest = exported
+    public, contest = exported
     repeated = [each for each in contest.games if {each.first, each.second} == {"anna", "bert"}]
     numbers = [each.number for each in repeated]
 
@@ -94,6 +94,9 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Conte
     assert not [words for words in stage.sentences() if "more round" in words]
     assert "2 of 12 games are copies of others" in next(contest.copies_words)
     assert 10 == len(contest.as_rated.results)
+    assert "2 of 12 games are copies of others" in (public.directory / "index.html").read_text()
+    first = contest.copies[max(contest.copies)]
+    assert f"copy of game {first}" in (public.directory / "games.html").read_text()
 
 
 def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -> None:
@@ -112,14 +115,6 @@ def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -
     assert {"anna": 6, "bert": 6, "cleo": 8} == {each.agent: each.games for each in rated}
     assert {4} == {version.games for versions in contest.histories.values() for version in versions}
     assert [] == list(verify_export(public.directory, public.public_key).problems)
-
-
-def test_pages_name_copies(exported: tuple[Public, ContestView]) -> None:
-    public, contest = exported
-    first = contest.copies[max(contest.copies)]
-
-    assert "2 of 12 games are copies of others" in (public.directory / "index.html").read_text()
-    assert f"copy of game {first}" in (public.directory / "games.html").read_text()
 
 
 def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, ContestView]) -> None:

@@ -32,7 +32,6 @@ EVENTFUL = replace(VERSIONS, name="versions-and-withdrawn-results", form=LONG, h
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:
-    """A ladder with a new version and withdrawn results."""
     with EVENTFUL.contest(tmp_path / "cup") as found:
         yield found
 

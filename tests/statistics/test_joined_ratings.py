@@ -41,12 +41,14 @@ def test_unchanged_files_join_two_contests_and_other_versions_make_a_history() -
     assert house[0].rating.elo == house[1].rating.elo
 
 
-def test_an_agent_may_come_again_under_another_name() -> None:
+def test_an_agent_may_come_again_under_another_name_and_files_that_were_entered_twice_are_two() -> None:
     joined = join_contests([LAST_YEAR, contest("2027", "anne>dora*9 dora>anne*3", anne="anna-1")], {}, PLAIN)
+    twins = contest("2026", "anna>bert*5 bert>anna*3", anna="same", bert="same")
 
     assert {0} == {rating.pool for rating in joined.ratings.ratings}
     assert "anne" in elos(joined)
     assert "anna" not in elos(joined)
+    assert {"anna", "bert"} == set(elos(join_contests([twins], {}, PLAIN)))
 
 
 def test_an_anchor_moves_its_pool_and_several_are_met_on_the_average() -> None:
@@ -75,12 +77,6 @@ def test_an_anchor_must_be_one_program_that_played() -> None:
         join_contests([LAST_YEAR], {"zoe": 1})
     with pytest.raises(InputError, match="anna: has 2 versions"):
         join_contests([LAST_YEAR, THIS_YEAR], {"anna": 1})
-
-
-def test_files_that_were_entered_twice_are_two_agents() -> None:
-    twins = contest("2026", "anna>bert*5 bert>anna*3", anna="same", bert="same")
-
-    assert {"anna", "bert"} == set(elos(join_contests([twins], {}, PLAIN)))
 
 
 def test_one_contest_has_the_ratings_that_it_has_alone() -> None:

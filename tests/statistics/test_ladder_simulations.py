@@ -75,14 +75,12 @@ class Ladder:
             self.admit(agent)
 
     def admit(self, agent: str) -> None:
-        """Add an agent of `strengths`."""
         is_anchor = agent in self.anchors
         self.ratings.admit(agent, Prior(self.strengths[agent], 0) if is_anchor else Prior(1600, 1000))
         self.games.admit(agent, self.authors.get(agent, ""), anchor=is_anchor)
         self._free_since[agent] = self.time
 
     def play(self, games: int) -> None:
-        """Finish a number of games."""
         for _ in range(games):
             while len(self.running) < self.slots and (pairing := self._next()) is not None:
                 self._start(pairing)
@@ -93,7 +91,6 @@ class Ladder:
             self._finish(self.running.pop(at))
 
     def elo(self, agent: str) -> float:
-        """The rating of an agent."""
         return self.ratings.rating(agent).elo
 
     def _next(self) -> Pairing | None:

@@ -97,26 +97,21 @@ d>a*1 d=a*1 d<a*8   d>b*2 d<b*8         d>c*4 d=c*1 d<c*5
 """
 
 
-def test_gomocup_s_ratings_are_those_of_its_bayeselo() -> None:
-    """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`."""
-    rated = rate(games(CROSSTABLE), BAYESELO_MODEL)
+def test_ratings_are_those_of_bayeselo() -> None:
+    """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`.
+
+    Then `prior 0`, `mm 1 1`, `advantage`, `drawelo`, `ratings`. BayesElo prints ratings times a `scale`, which makes a
+    draw-rich Elo as steep as one without draws: 0.984847 here.
+    """
+    rated, bare = (rate(games(CROSSTABLE), model) for model in (BAYESELO_MODEL, BARE))
 
     assert {"a": 1716, "b": 1664, "c": 1568, "d": 1452} == {agent: round(elo) for agent, elo in elos(rated).items()}
     reach = {r.agent: round(r.high - r.elo) for r in rated.ratings if r.high is not None}
     assert {"a": 69, "b": 65, "c": 65, "d": 73} == reach
-
-
-def test_advantage_and_draws_are_those_of_bayeselo() -> None:
-    """`prior 0`, `mm 1 1`, `advantage`, `drawelo`, `ratings`. BayesElo prints ratings times a `scale` of its own, which
-    makes a draw-rich Elo as steep as one without draws: 0.984847 here.
-    """
-    rated = rate(games(CROSSTABLE), BARE)
-
-    assert rated.advantage.elo == pytest.approx(69.2955, abs=0.005)
-    assert margin(rated).elo == pytest.approx(42.9871, abs=0.005)
-    assert {"a": 142, "b": 76, "c": -37, "d": -181} == {
-        agent: round(0.984847 * elo) for agent, elo in elos(rated).items()
-    }
+    assert bare.advantage.elo == pytest.approx(69.2955, abs=0.005)
+    assert margin(bare).elo == pytest.approx(42.9871, abs=0.005)
+    scaled = {agent: round(0.984847 * elo) for agent, elo in elos(bare).items()}
+    assert {"a": 142, "b": 76, "c": -37, "d": -181} == scaled
 
 
 def test_without_draws_ratings_are_those_of_ordo() -> None:

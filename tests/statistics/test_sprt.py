@@ -26,27 +26,27 @@ def state(test: Sprt, *numbers: int) -> SprtState:
 
 @pytest.mark.parametrize(("alpha", "beta"), [(0.05, 0.05), (0.01, 0.2)])
 def test_wald_s_bounds(alpha: float, beta: float) -> None:
-    begun = state(Sprt(elo0=0, elo1=10, alpha=alpha, beta=beta), 0, 0, 0)
+    for none in ((0, 0, 0), (0, 0, 0, 0, 0)):
+        begun = state(Sprt(elo0=0, elo1=10, alpha=alpha, beta=beta), *none)
 
-    assert begun.lower == pytest.approx(math.log(beta / (1 - alpha)))
-    assert begun.upper == pytest.approx(math.log((1 - beta) / alpha))
-    assert (0, SprtDecision.GO_ON) == (begun.llr, begun.decision)
-
-
-def test_it_stops_on_either_side() -> None:
-    test = Sprt(elo0=0, elo1=20)
-
-    assert SprtDecision.H1 is state(test, 1000, 3000, 1300).decision
-    assert SprtDecision.H0 is state(test, 1300, 3000, 1000).decision
-    assert SprtDecision.GO_ON is state(test, 10, 30, 11).decision
+        assert begun.lower == pytest.approx(math.log(beta / (1 - alpha)))
+        assert begun.upper == pytest.approx(math.log((1 - beta) / alpha))
+        assert (0, SprtDecision.GO_ON) == (begun.llr, begun.decision)
 
 
-def test_pairs_that_always_split_prove_equality_sooner() -> None:
-    """Openings that decide the game: every pair ends 1:1. Pairs see that nothing varies; single games see a coin."""
-    test = Sprt(elo0=0, elo1=20)
-
-    assert SprtDecision.GO_ON is state(test, 100, 0, 100).decision
-    assert SprtDecision.H0 is state(test, 0, 0, 100, 0, 0).decision
+@pytest.mark.parametrize(
+    ("numbers", "decision"),
+    [
+        ((1000, 3000, 1300), SprtDecision.H1),
+        ((1300, 3000, 1000), SprtDecision.H0),
+        ((10, 30, 11), SprtDecision.GO_ON),
+        # Openings that decide the game: every pair ends 1:1. Pairs see that nothing varies; single games see a coin.
+        ((100, 0, 100), SprtDecision.GO_ON),
+        ((0, 0, 100, 0, 0), SprtDecision.H0),
+    ],
+)
+def test_it_stops_on_either_side(numbers: tuple[int, ...], decision: SprtDecision) -> None:
+    assert decision is state(Sprt(elo0=0, elo1=20), *numbers).decision
 
 
 # --- against what others published -----------------------------------------------------------------------------------
@@ -160,11 +160,6 @@ def test_of_two_maxima_the_higher_one_counts(bounds: tuple[float, float]) -> Non
 
 
 # --- what is counted -------------------------------------------------------------------------------------------------
-
-
-def test_no_results_give_no_statistics() -> None:
-    for numbers in ((0, 0, 0), (0, 0, 0, 0, 0)):
-        assert 0 == state(Sprt(), *numbers).llr
 
 
 def test_the_bayesian_model_must_know_of_draws() -> None:

@@ -6,11 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from judge.store.contests import Store
 from judge.store.submissions import Register
-from tests.store.server import shared_url
+from tests.store.server import execute, shared_url
 
 
 class Clock:
@@ -37,11 +36,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'round.db'}"
     base: str = request.getfixturevalue("postgresql")
-    engine = create_engine(base)
-    with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
+    execute(base, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
     return base
 
 

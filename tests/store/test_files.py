@@ -12,17 +12,12 @@ from judge.base.errors import HostError, InputError
 from judge.store.files import Files, Incoming, sweep
 
 
-def test_stored_data_is_found_under_its_digest(tmp_path: Path) -> None:
+def test_stored_data_is_found_under_its_digest_unless_it_was_changed_or_is_missing(tmp_path: Path) -> None:
     files = Files(tmp_path / "records")
     digest = files.put(b"hello")
     assert b"hello" == files.get(digest) == files.path(digest).read_bytes()
     assert digest == files.put(b"hello")
     assert [digest] == [path.name for path in (tmp_path / "records").rglob("*") if path.is_file()]
-
-
-def test_a_file_that_was_changed_or_is_missing_is_refused(tmp_path: Path) -> None:
-    files = Files(tmp_path)
-    digest = files.put(b"hello")
     files.path(digest).write_bytes(b"hullo")
     with pytest.raises(InputError, match="changed or damaged"):
         files.get(digest)
@@ -51,7 +46,11 @@ def partials(folder: Path) -> list[Path]:
     return list((folder / "incoming").iterdir())
 
 
-def test_stored_files_are_found_where_they_are_looked_up(tmp_path: Path) -> None:
+def test_kept_upload_is_found_under_its_digest_and_another_leaves_nothing(tmp_path: Path) -> None:
+    with Incoming(tmp_path) as incoming:
+        incoming.write(b"hello")
+    assert ["incoming"] == [path.name for path in tmp_path.iterdir()]
+    assert [] == partials(tmp_path)
     with Incoming(tmp_path) as incoming:
         incoming.write(b"hel")
         incoming.write(b"lo")
@@ -59,13 +58,6 @@ def test_stored_files_are_found_where_they_are_looked_up(tmp_path: Path) -> None
     assert hashlib.sha256(b"hello").hexdigest() == digest
     assert 0o600 == Files(tmp_path).path(digest).stat().st_mode & 0o777
     assert (b"hello", 5) == (Files(tmp_path).get(digest), incoming.size)
-    assert [] == partials(tmp_path)
-
-
-def test_unstored_state_leaves_nothing(tmp_path: Path) -> None:
-    with Incoming(tmp_path) as incoming:
-        incoming.write(b"hello")
-    assert ["incoming"] == [path.name for path in tmp_path.iterdir()]
     assert [] == partials(tmp_path)
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import MetaData, create_engine, inspect, select, text
+from sqlalchemy import MetaData, create_engine, inspect, select
 
 from judge.base.errors import InputError
 from judge.store import database
 from judge.store.database import MIGRATIONS, connect
 from judge.store.tables import metadata
 from judge.store.tokens import Tokens
+from tests.store.server import execute
 
 SECOND = """
 import sqlalchemy as sa
@@ -41,7 +42,6 @@ def rows_of(url: str) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.fixture
 def filled(url: str) -> str:
-    """The URL of a store with a token."""
     with closing(Tokens(url, "cup")) as tokens:
         tokens.make("ada", "a test")
     return url
@@ -74,13 +74,10 @@ def test_an_upgraded_store_keeps_every_row(filled: str, tmp_path: Path, monkeypa
 
 @pytest.mark.parametrize("revision", ["0000", "0019", "9999"])
 def test_a_store_of_another_schema_is_refused_unchanged(filled: str, revision: str) -> None:
-    engine = create_engine(filled)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = :revision"), {"revision": revision})
+    execute(filled, f"UPDATE alembic_version SET version_num = '{revision}'")  # noqa: S608 our text
     before = rows_of(filled)
 
     with pytest.raises(InputError, match=f"its schema is {revision}, .*: open it with the version that wrote it"):
         connect(filled)
 
     assert before == rows_of(filled)
-    engine.dispose()

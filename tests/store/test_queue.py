@@ -16,7 +16,6 @@ WORKER = "1" * 32
 
 @pytest.fixture(params=["submissions", "practice games"])
 def queue(url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A queue with one row that is due."""
     with closing(Register(url, "cup")) as register, closing(PracticeGames(url, "cup")) as games:
         received = register.receive(upload(), worker=WORKER if request.param == "practice games" else "")
         if request.param == "practice games":

@@ -163,36 +163,29 @@ points_of = POINTS.of
 
 def test_fewest_games_by_points_are_found_and_listed() -> None:
     """a has 9 points and b 6. A reversed game of both changes their difference by 2, any other one by 1."""
-    found = certain("a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1")
+    text = "a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1"
+    found = certain(text)
 
     assert (9, 6) == tuple(found_points(found)[:2])
     assert (Reversal("a", "b", 2),) == found.certainty.reversals
     assert [("a", "b"), ("a", "b")] == [(game.winner, game.second) for game in found.reversed_games]
     assert "2 reversed games would change the first place." in list(found.sentences())
+    # A ranking by rating counts by rating.
+    assert all(certain(text, ranking).changes_place for ranking in (("rating",), ("elo", "wins")))
+    assert not any(certain(text, ranking).changes_place for ranking in ((), ("wins",), ("wins", "elo")))
 
 
-def test_games_against_others_count_once() -> None:
+def test_games_against_others_count_once_and_equal_points_need_one_reversed_game() -> None:
     """All games of a and b were drawn, so only games against c can change their difference of one point."""
     found = certain("a=b*4 a>c*4 b>c*3 c>b*1")
 
     assert 1 == found.certainty.reversed_games
     assert "b" == found.certainty.new_first
     assert found.certainty.reversals[0] in (Reversal("a", "c", 1), Reversal("c", "b", 1))
-
-
-def test_equal_points_need_one_reversed_game() -> None:
     assert 1 == certain("a=b*4 a>c*4 b>c*4").certainty.reversed_games
 
 
-def test_ranking_by_rating_counts_by_rating() -> None:
-    text = "a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1"
-
-    assert all(certain(text, ranking).changes_place for ranking in (("rating",), ("elo", "wins")))
-    assert not any(certain(text, ranking).changes_place for ranking in ((), ("wins",), ("wins", "elo")))
-
-
 def found_points(found: StageCertainty) -> list[float]:
-    """Points of the agents by place."""
     scores = dict.fromkeys("abc", 0.0)
     for game in found.games:
         for agent, points in zip(game.agents, points_of(game), strict=True):

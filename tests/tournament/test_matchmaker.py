@@ -287,19 +287,14 @@ def test_ties_are_decided_by_the_seed() -> None:
     assert next_pair(ladder.ratings, ladder.games, "0" * 64) == next_pair(ladder.ratings, ladder.games, "0" * 64)
 
 
-def test_no_pair_without_a_free_opponent() -> None:
+def test_no_pair_without_a_free_opponent_and_wrong_calls_are_refused() -> None:
     assert Field(Matchmaking()).choose() is None
     ladder = Field(Matchmaking(open_games=1), count=3)
+    with pytest.raises(ValueError, match="agent-0 is already in the ladder"):
+        ladder.games.admit("agent-0")
+    with pytest.raises(ValueError, match="agent-0 and agent-1 have no open game"):
+        ladder.games.finish("agent-0", "agent-1")
+    with pytest.raises(ValueError, match="no byes"):
+        ladder.games.draw(Pairing("agent-0", None, 1, 1))
     assert ladder.choose() is not None
     assert ladder.choose() is None
-
-
-def test_wrong_calls_are_refused() -> None:
-    ladder = Field(Matchmaking())
-    first, second = ladder.admit(), ladder.admit()
-    with pytest.raises(ValueError, match="agent-0 is already in the ladder"):
-        ladder.games.admit(first)
-    with pytest.raises(ValueError, match="agent-0 and agent-1 have no open game"):
-        ladder.games.finish(first, second)
-    with pytest.raises(ValueError, match="no byes"):
-        ladder.games.draw(Pairing(first, None, 1, 1))

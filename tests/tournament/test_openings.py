@@ -202,18 +202,13 @@ def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:
 POSITIONS = "# endings\n4k3/8/8/8/8/8/4P3/4K3 w\n\n4k3/8/8/8/8/8/4P3/4K3 b  # black moves\n"
 
 
-def quantum_chess() -> Openings:
-    openings = game_entry("quantum-chess").openings({})
-    assert openings is not None
-    return openings
-
-
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
 def test_file_of_positions_is_read_from_text_gzip_and_zstd(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "openings"
     path.write_bytes(compress(POSITIONS.encode()))
-    board = "4k3/8/8/8/8/8/4P3/4K3"
-    assert [f"{board} w", f"{board} b"] == read_openings(path, quantum_chess())
+    openings, board = game_entry("quantum-chess").openings({}), "4k3/8/8/8/8/8/4P3/4K3"
+    assert openings is not None
+    assert [f"{board} w", f"{board} b"] == read_openings(path, openings)
 
 
 ZEROS = bytes(200 << 20)

@@ -142,17 +142,13 @@ def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
     assert [["a"], ["b"], ["c"]] == order("abc", cup, *GOMOCUP_2016)
 
 
-def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> PlayedPairing:
-    [one] = played(text)
-    game = one.games[0]
-    slow = GameResult(game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms)
-    return PlayedPairing(one.pairing, (slow,), one.points)
-
-
-def test_the_time_of_a_reply_decides_last() -> None:
+@pytest.mark.parametrize(("replies", "expected"), [((10, 20), "b a"), ((0, 20), "ab")])
+def test_the_time_of_a_reply_decides_last(replies: tuple[int, int], expected: str) -> None:
     """10 replies in 200 ms are slower than 20 in 300 ms, though they took less time."""
-    assert [["b"], ["a"]] == order("ab", [timed("a=b", (10, 20), (200, 300))], *GOMOCUP_2016)
-    assert [["a", "b"]] == order("ab", [timed("a=b", (0, 20), (200, 300))], *GOMOCUP_2016)
+    [drawn] = played("a=b")
+    timed = drawn.games[0]._replace(replies=replies, charged_ms=(200, 300))
+    slow = PlayedPairing(drawn.pairing, (timed,), drawn.points)
+    assert [list(tier) for tier in expected.split()] == order("ab", [slow], *GOMOCUP_2016)
 
 
 def rating_values(names: str, all_played: Sequence[PlayedPairing]) -> dict[str, float]:
