@@ -181,12 +181,8 @@ class Cup(RunObserver):
 
     def begin(self, cluster: Cluster, games: int) -> None:
         """Give out as many games, and return when each has come to the gate."""
-        while cluster.free < games:
-            cluster.wait(1.0)
         for _ in range(games):
-            issued = self.store.issue("cup", cluster.host)
-            assert issued
-            cluster.start(self.contest.job(issued))
+            self.begin_when_free(cluster)
         until(lambda: self.waiting() >= games or bool(cluster.wait(0.1)), "all games have begun")
 
     def begin_when_free(self, cluster: Cluster) -> ScheduledGame:

@@ -117,18 +117,13 @@ def test_a_lie_is_refused_with_its_reason(lie: str) -> None:
         checked(asked, played(file), ELAPSED_S)
 
 
-def test_a_transcript_of_other_times_does_not_count() -> None:
-    """Its seal is whole, and it lasts longer than the game was away."""
+def test_a_transcript_of_other_times_and_a_state_that_the_record_does_not_name_do_not_count() -> None:
     asked = job()
+    # Its seal is whole, and it lasts longer than the game was away.
     slow = a_file(play(brain(*BLACK_ROW, ms=900), brain(*WHITE_ROW), asked.spec()), asked.spec())
 
     with pytest.raises(InputError, match="but the worker had it for"):
         checked(asked, Played(record=slow.to_json(), states={}), ELAPSED_S)
-
-
-def test_a_state_that_the_record_does_not_name_is_refused() -> None:
-    asked = job()
-
     with pytest.raises(InputError, match="differ from those that the record names"):
         checked(asked, played(record(asked), {"a" * 64: b"state"}), ELAPSED_S)
 
@@ -184,8 +179,6 @@ def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pyte
 
     assert [5.0] == elapsed
 
-
-# --- folders ----------------------------------------------------------------------------------------------------------
 
 QUOTA_BYTES, QUOTA_INODES = 64 << 10, 16
 

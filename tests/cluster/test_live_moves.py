@@ -112,9 +112,6 @@ def test_broadcast_game_restarts_when_its_worker_is_lost(cup: Cup, machines: Mac
     assert len(listener.told[0][1]) < len(told)
 
 
-# --- who tells what is not his to tell -------------------------------------------------------------------------------
-
-
 def followed(cup: Cup, listener: Listener) -> FollowedGame:
     cup.store.schedule("cup", cup.games(1, 1))
     issued = cup.store.issue("cup", "")

@@ -257,9 +257,6 @@ def test_ctrl_c_ends_the_wait_for_a_scheduler_at_once() -> None:
     assert -signal.SIGINT == process.returncode
 
 
-# --- a refused worker logs the reason once ----------------------------------------------------------------------------
-
-
 def test_refusal_is_logged_once_until_its_reason_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     logged: list[str] = []
     monkeypatch.setattr(daemons.log, "warning", lambda _event, why: logged.append(why), raising=False)

@@ -113,9 +113,6 @@ def test_undamaged_database_has_no_damage_while_another_process_writes(cup: Plan
         assert damage_of(cup.database_file) is None
 
 
-# --- commands --------------------------------------------------------------------------------------------------------
-
-
 def page_of(table: str) -> Callable[[Path], None]:
     def damage(path: Path) -> None:
         with closing(sqlite3.connect(path)) as database:

@@ -218,8 +218,6 @@ def test_empty_folders_need_no_file(tmp_path: Path) -> None:
     assert [] == read_folders(tmp_path / "learned", POLICY)
 
 
-# --- whatever is killed when -----------------------------------------------------------------------------------------
-
 WRITES = """
 import sys
 from pathlib import Path

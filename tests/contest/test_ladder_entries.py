@@ -121,8 +121,6 @@ def test_agent_is_disqualified_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert ["zoe: it cheats"] == [line.text for line in lines]
 
 
-# --- new versions per day --------------------------------------------------------------------------------------------
-
 LIMIT = """
 [intake]
 versions_per_day = 2

@@ -104,10 +104,7 @@ def found(public: Public, keys: Path | None = None) -> tuple[VerificationReport,
     )
 
 
-# --- what a witness signed is carried --------------------------------------------------------------------------------
-
-
-def test_export_contains_the_signatures_of_a_standard_witness(true: Public, keys: Path) -> None:
+def test_export_and_live_site_contain_the_signatures_of_a_standard_witness(true: Public, keys: Path) -> None:
     report, second = found(true, keys)
 
     assert ([], []) == (list(report.problems), second)
@@ -118,6 +115,11 @@ def test_export_contains_the_signatures_of_a_standard_witness(true: Public, keys
     page = (true.directory / "verify.html").read_text()
     (file,) = (true.directory / "log/witness").iterdir()
     assert f'href="log/witness/{file.name}"' in page
+    folder = true.directory.parent / "cup"
+    with closing(SignedLog(load_plan(folder).store_url, "spring-cup", folder)) as log:
+        (path,) = [path for path, _ in log.new_files(0)[1] if path.startswith("log/witness/")]
+        assert (true.directory / path).read_bytes() == log.file(path)
+        assert log.file("log/witness/../../organiser.key") is None
 
 
 def test_a_witness_that_the_reader_names_must_have_signed(true: Public, keys: Path, tmp_path: Path) -> None:
@@ -128,17 +130,6 @@ def test_a_witness_that_the_reader_names_must_have_signed(true: Public, keys: Pa
     keys.write_text("nobody\n")
     with pytest.raises(InputError, match="not a key as NAME"):
         found(true, keys)
-
-
-def test_live_site_contains_witness_signatures(true: Public) -> None:
-    folder = true.directory.parent / "cup"
-    with closing(SignedLog(load_plan(folder).store_url, "spring-cup", folder)) as log:
-        (path,) = [path for path, _ in log.new_files(0)[1] if path.startswith("log/witness/")]
-        assert (true.directory / path).read_bytes() == log.file(path)
-        assert log.file("log/witness/../../organiser.key") is None
-
-
-# --- asking ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -222,9 +213,6 @@ def test_witnesses_are_asked_while_a_contest_is_played_and_at_its_end(
     with structlog.testing.capture_logs() as events, asking.periodic_cosigning(load_plan(folder)):
         pass
     assert "a witness did not sign" in [event["event"] for event in events]
-
-
-# --- a witness that is away ------------------------------------------------------------------------------------------
 
 
 def says(status: int, body: bytes = b"") -> Callable[[BaseHTTPRequestHandler], None]:

@@ -47,18 +47,16 @@ def test_export_over_another_or_without_a_key_is_refused(cup: Cup, exported: Pub
         export(exported.directory, cup.folder, tmp_path / "my.key", tmp_path / "private")
 
 
-def test_verification_without_a_key_prints_a_warning(exported: Public, capsys: pytest.CaptureFixture[str]) -> None:
-    verify(exported.directory)
-
+def test_verification_without_a_key_prints_a_warning_and_fails_with_the_errors(
+    copy: Public, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verify(copy.directory)
     printed = capsys.readouterr()
     assert "WARNING" in printed.err
     assert "NOT who published them" in printed.err
     assert "ok: spring-cup" in printed.out
 
-
-def test_errors_are_named_and_the_command_fails(copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
     (copy.directory / "extra.html").write_text("hello")
-
     with pytest.raises(SystemExit, match="1"):
         verify(copy.directory, copy.public_key)
     lines = capsys.readouterr().out.splitlines()

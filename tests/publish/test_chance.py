@@ -61,9 +61,6 @@ def by_the_old_way(seed: int, game: tuple[int, int, int]) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
-# --- what is public before the end -----------------------------------------------------------------------------------
-
-
 def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(unfinished: tuple[Public, list[GameSpec]]) -> None:
     public, to_come = unfinished
     hidden = {CHANCE, KEY, *(str(spec.seed) for spec in to_come)}
@@ -128,9 +125,6 @@ def test_id_does_not_reveal_the_opening(unfinished: tuple[Public, list[GameSpec]
             assert tried.id not in ids
 
 
-# --- what is public at the end; tests/verify/forgeries.py has other secrets, seeds and openings ----------------------
-
-
 def problems(public: Public) -> Sequence[str]:
     return list(verify_export(public.directory, public.public_key).problems)
 
@@ -156,13 +150,11 @@ def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_reveal
 
 
 def test_a_contest_that_is_over_must_reveal_its_chance(copy: Public) -> None:
+    """tests/verify/forgeries.py has other secrets, seeds and openings."""
     (copy.directory / "chance.json").unlink()
 
     sign_again(copy)
     assert "the contest is over, but chance.json does not reveal the secret seed" in problems(copy)
-
-
-# --- the store -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,6 @@ def test_views_of_a_store_and_of_its_export_are_equal(name: str, tmp_path: Path)
     assert expected == exported
 
 
-# --- tables that contradict each other --------------------------------------------------------------------------------
-
-
 CHANGES: dict[str, tuple[str, Callable[[Any], object]]] = {
     "a round without pairings": ("games", lambda rows: rows[0].update(round=-1)),
     "no round": ("games", lambda rows: rows[0].update(round="x")),

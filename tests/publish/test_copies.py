@@ -45,10 +45,8 @@ def test_a_copy_has_the_same_agents_in_the_same_seats_and_the_same_moves() -> No
     assert {3: 1, 6: 1} == copies(games)
     assert [1, 2, 4, 5, 7, 8] == [each.number for each in without_copies(games)]
 
-
-def test_a_pair_is_a_copy_only_if_both_games_are() -> None:
+    # A pair is a copy only if both games are.
     games = [game(number, moves) for number, moves in enumerate(["x", "y", "x", "z", "x", "y", "", ""], 1)]
-
     assert [1, 2, 3, 4, 7, 8] == [each.number for each in without_copied_pairs(games)]
     assert [3, 4, 7, 8] == [each.number for each in without_copied_pairs(games, {("a", "b", "x"), ("a", "b", "y")})]
 

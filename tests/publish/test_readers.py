@@ -7,8 +7,6 @@ from typing import Any
 from tests.publish.public import Public
 from tests.site.browser import Browser
 
-# --- the accessibility tree ------------------------------------------------------------------------------------------
-
 
 class Tree:
     """What a screen reader has of a page."""
@@ -92,9 +90,6 @@ def test_step_is_reported_once(browser: Browser, exported: Public) -> None:
     assert all(text.endswith(f" {move}") for text, move in zip(said, moves[1:4], strict=True))
     live = "[...document.querySelectorAll('[aria-live], [role=status], [role=log], [role=alert]')].length"
     assert 1 == browser.ask(live)
-
-
-# --- the keyboard ----------------------------------------------------------------------------------------------------
 
 
 def test_everything_is_reached_by_keyboard_and_shows_where_one_is(browser: Browser, exported: Public) -> None:

@@ -45,13 +45,7 @@ def test_p_values_are_uniform_where_ratings_explain_the_results() -> None:
     below = [sum(check.p < level for check in checks) for level in (0.1, 0.5, 0.9)]
     assert below == pytest.approx([6, 30, 54], abs=12)
     assert sum(bool(check.rings) for check in checks) <= 9
-
-
-def test_two_agents_and_none_have_no_ring() -> None:
     assert (1.0, ()) == (check_ratings(games("a>b*3 b>a")).p, check_ratings([]).rings)
-
-
-# --- tails -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_an_anchor_moves_its_pool_and_several_are_met_on_the_average() -> None:
     assert two["house"] + two["bert"] == pytest.approx(3100)
 
 
-def test_pools_with_anchors_are_on_one_scale() -> None:
+def test_pools_with_anchors_are_on_one_scale_and_an_anchor_is_one_program_that_played() -> None:
     apart = contest("2026", "eve>finn*20 finn>eve*20")
     free = join_contests([LAST_YEAR, apart], {}, PLAIN)
     held = join_contests([LAST_YEAR, apart], {"house": 1600, "finn": 1700}, PLAIN)
@@ -70,9 +70,6 @@ def test_pools_with_anchors_are_on_one_scale() -> None:
     assert {0, 1} == {rating.pool for rating in free.ratings.ratings}
     assert {0} == {rating.pool for rating in held.ratings.ratings}
     assert elos(held)["eve"] == pytest.approx(1700)
-
-
-def test_an_anchor_must_be_one_program_that_played() -> None:
     with pytest.raises(InputError, match="zoe: did not play"):
         join_contests([LAST_YEAR], {"zoe": 1})
     with pytest.raises(InputError, match="anna: has 2 versions"):

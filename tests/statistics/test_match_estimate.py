@@ -22,9 +22,6 @@ def reach(interval: Interval) -> float:
     return (interval.high - interval.low) / 2
 
 
-# --- against what others published -----------------------------------------------------------------------------------
-
-
 def test_the_pairs_of_fastchess_s_pull_request_783() -> None:
     normalized = estimate(379, 10170, 21828, 10640, 343).normalized
 
@@ -56,9 +53,6 @@ def test_estimates_are_those_of_fastchess(
         assert 100 * found.los == pytest.approx(los, abs=0.005)
 
 
-# --- results of one kind ---------------------------------------------------------------------------------------------
-
-
 def test_results_of_one_kind_have_open_or_wide_intervals() -> None:
     # 10 of 10: the probability of a win is at least 0.025 ** 0.1 = 0.6915, which are 140 Elo.
     wins = estimate(0, 0, 10)
@@ -87,9 +81,6 @@ def test_from_the_other_side_all_is_reversed(numbers: list[int]) -> None:
     for mine, theirs in ((here.elo.low, there.elo.high), (here.elo.high, there.elo.low)):
         assert (mine is None) == (theirs is None)
         assert mine is None or mine == pytest.approx(-(theirs or 0), abs=1e-6)
-
-
-# --- counts ----------------------------------------------------------------------------------------------------------
 
 
 def test_pairs_are_the_two_games_of_an_opening_and_without_one_games_are_counted() -> None:

@@ -39,9 +39,6 @@ def margin(rated: RatingList) -> Estimate:
 CONTESTS = sized(80, 400)
 
 
-# --- by hand -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("played", "odds"),
     [
@@ -86,8 +83,6 @@ def test_advantage_and_margin_by_hand() -> None:
     assert elos(of_one_seat)["a"] - elos(of_one_seat)["b"] == pytest.approx(200 * math.log10(3))
     assert 0 == of_one_seat.advantage.elo == of_one_seat.advantage.error
 
-
-# --- against the field's programs --------------------------------------------------------------------------------
 
 CROSSTABLE = """
 a>b*6 a=b*1 a<b*3   a>c*8 a=c*1 a<c*1   a>d*9 a<d*1
@@ -149,9 +144,6 @@ def test_davidson_s_ratings_are_at_the_maximum_of_its_likelihood() -> None:
     assert rated.draw_elo is None
     with pytest.raises(ValidationError, match="draw_elo"):
         RatingModel(draws="davidson", draw_elo=10)
-
-
-# --- finite and honest -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -238,20 +230,16 @@ def test_pools_without_common_games_are_separated() -> None:
     assert [3 * 1600, 2 * 1600] == pytest.approx([sum(pool.values()) for pool in alone])
 
 
-def test_game_lost_by_both_does_not_affect_strength() -> None:
+def test_game_lost_by_both_does_not_affect_strength_and_agents_without_games_have_no_rating() -> None:
     both_bad = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+    rated = rate([*games("a>b*2"), both_bad])
 
-    assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
-    assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
-
-
-def test_agents_without_games_have_no_rating() -> None:
+    assert elos(rated) == elos(rate(games("a>b*2")))
+    assert 2 == rated.of("a").games
     assert () == rate([]).ratings
     with pytest.raises(KeyError):
-        rate(games("a>b")).of("c")
+        rated.of("c")
 
-
-# --- for any table -----------------------------------------------------------------------------------------------
 
 NAMES = "abcdef"
 SOME_GAMES = st.lists(

@@ -39,9 +39,6 @@ def test_a_disk_that_cannot_be_written_is_the_hosts_failure(tmp_path: Path) -> N
         Incoming(tmp_path / "file")
 
 
-# --- uploads ---------------------------------------------------------------------------------------------------------
-
-
 def partials(folder: Path) -> list[Path]:
     return list((folder / "incoming").iterdir())
 

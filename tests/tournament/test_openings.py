@@ -153,8 +153,6 @@ def test_what_is_no_file_of_this_board_is_refused_at_once(tmp_path: Path) -> Non
         read_openings(path, stones(4, 15))
 
 
-# --- the order of play ---------------------------------------------------------------------------
-
 THREE = [((7, 7),), ((7, 7), (8, 8)), ((3, 4), (5, 6))]
 
 
@@ -182,9 +180,6 @@ def test_openings_come_again_turned_and_mirrored() -> None:
     assert {(7, 8), (7, 6), (8, 7), (6, 7)} == {turned[0] for turned in played}
     assert [(1, 2), (18, 2), (1, 12), (18, 12)] == [turn(1, 2) for turn in symmetries(20, 15)]
     assert "8/8 w" == schedule(["8/8 w"], 1, None, [lambda x, y: (y, x)])  # positions are not turned
-
-
-# --- what is wrong with a file -------------------------------------------------------------------
 
 
 def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:

@@ -56,9 +56,6 @@ def test_a_round_without_points_for_a_word_does_not_start(policy: str, words: tu
     assert f"write {min(words)} = [" in str(refused.value)
 
 
-# --- by the judge's verdict --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("played", "points"),
     [
@@ -84,9 +81,6 @@ def test_a_policy_may_score_verdicts_its_own_way() -> None:
     assert (1, -1) == table.of(game("a>b", Verdict.CRASH))
     assert (-1, 1) == table.of(game("a<b", Verdict.CRASH))
     assert (-1, -1) == table.of(GameResult("a", "b", None, Verdict.CRASH))
-
-
-# --- by the words of the field -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,8 +116,6 @@ def test_a_word_without_points_is_an_error_and_not_silence(result: str) -> None:
     with pytest.raises(InputError, match=r"round 1, table 1, game 0: the result .* has no points"):
         table_of("qchess-2013").of(ended(result, "a", Verdict.WIN))
 
-
-# --- pairings ----------------------------------------------------------------------------------------------------
 
 ONE = Pairing("a", "b", 1, 1)
 

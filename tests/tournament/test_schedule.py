@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
 from judge.contest.runner import Scheduler
-from judge.contest_games import GameState, Outcome, Pairing, ScheduledGame
+from judge.contest_games import GameState, Pairing, ScheduledGame
 from judge.games.gomoku.options import symmetries
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
@@ -303,27 +303,10 @@ def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: 
 )
 def test_agent_failing_more_than_allowed_is_out(games: int, crashes: int, failures: FailuresPlan, is_out: bool) -> None:
     with cup(RoundRobin(games=games), 2, failures=failures) as contest:
-        _crash(contest, "2", crashes)
+        play(contest, lambda game: won_by(int(game.first == "2"), "crash") if game.number <= crashes else won_by(None))
 
         assert (["2"] if is_out else []) == list(contest.view().out)
         assert contest.view().is_over
-
-
-def _crash(contest: Contest, agent: str, times: int) -> None:
-    """Play all, an agent crashing in its first so many games; all others are drawn."""
-    left = times
-
-    def rule(game: ScheduledGame) -> Outcome:
-        nonlocal left
-        if agent in (game.first, game.second) and left:
-            left -= 1
-            return won_by(int(game.first == agent), "crash")
-        return won_by(None)
-
-    play(contest, rule)
-
-
-# --- from a pairing to its games --------------------------------------------------------------------------------------
 
 
 def games_of(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:

@@ -190,20 +190,13 @@ def test_progress_line_counts_events() -> None:
     assert (1, 1) == (first.place, second.place)
 
 
-def test_a_shared_place_leaves_the_next_ones_out() -> None:
-    lines = table("abcd", played("a>d\nb=c"), "points")
-
-    assert [1, 2, 2, 4] == [line.place for line in lines]
-
-
-def test_a_crosstable_shows_games_from_the_row_s_side() -> None:
-    table = crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
-
+def test_a_shared_place_leaves_the_next_ones_out_and_a_crosstable_is_from_the_row_s_side() -> None:
+    assert [1, 2, 2, 4] == [line.place for line in table("abcd", played("a>d\nb=c"), "points")]
     assert {
         "a": {"b": Cell(2.5, SideScore(wins=2, draws=1))},
         "b": {"a": Cell(0.5, SideScore(draws=1, losses=2)), "c": Cell(1, SideScore(wins=1))},
         "c": {"b": Cell(0, SideScore(losses=1))},
-    } == table
+    } == crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
 
 
 def test_an_unknown_criterion_is_named() -> None:

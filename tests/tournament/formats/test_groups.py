@@ -167,9 +167,6 @@ def test_leagues_need_sizes() -> None:
         Leagues(sizes=())
 
 
-# --- promotion and seats, against the leagues of Gomocup -------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("order", "new", "expected"),
     [
