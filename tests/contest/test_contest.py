@@ -121,9 +121,7 @@ def test_a_judge_ends_whose_contest_another_host_has_taken_over(tmp_path: Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)], ids=["contest", "policy"]
-)
+@pytest.mark.parametrize(("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)])
 def test_contest_is_a_tournament_by_default(tmp_path: Path, slots: LocalExecutor, change: str, told: int) -> None:
     """Its brains are told INFO game_type 2 (a game says 1: tests/protocols), and the replay tells them the same."""
     plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")

@@ -27,6 +27,7 @@ from tests.verify.test_ladder import history_of, joins, versions
 
 SEASON = 'name = "ladder"\ntotal_games = 24\nanchors = { dora = 1500 }'
 FAILURES = "[failures]\nlimit = 1"
+HEAD = 'name = "next"\npolicy = "gomocup-standard"\n[format]\n'
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +45,7 @@ def started(last: Cup, source: str, more: str = "anchors = { dora = 1500 }", **d
     """The terms of the next season, with the same files except for `digests`."""
     folder = last.folder.parent / "next"
     folder.mkdir(exist_ok=True)
-    text = (
-        f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\n{more}\n[ratings]\nfrom = "{source}"\n'
-    )
-    (folder / "contest.toml").write_text(text)
+    (folder / "contest.toml").write_text(f'{HEAD}name = "ladder"\n{more}\n[ratings]\nfrom = "{source}"\n')
     agents = {entry.name: entry.seat.digest for entry in last.contest.snapshot.entries}
     form = resolved_format(load_plan(folder), [*{**agents, **digests}.items()])
     assert isinstance(form, Ladder)
@@ -134,10 +132,7 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(tmp_path: Pa
 
 
 def test_only_a_ladder_starts_from_ratings(tmp_path: Path) -> None:
-    text = (
-        'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "swiss"\nrounds = 3\n[ratings]\nfrom = "../x"\n'
-    )
-    (tmp_path / "contest.toml").write_text(text)
+    (tmp_path / "contest.toml").write_text(f'{HEAD}name = "swiss"\nrounds = 3\n[ratings]\nfrom = "../x"\n')
     with pytest.raises(InputError, match=r"ratings.from: swiss does not start from ratings, only ladder does"):
         load_plan(tmp_path)
 
@@ -193,8 +188,7 @@ def test_the_next_file_starts_from_the_last_season_and_has_no_old_end(last: Cup)
     ],
 )
 def test_wrong_anchor_is_named(anchors: str, problem: str, tmp_path: Path) -> None:
-    text = f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\nanchors = {anchors}\n'
-    (tmp_path / "contest.toml").write_text(text)
+    (tmp_path / "contest.toml").write_text(f'{HEAD}name = "ladder"\nanchors = {anchors}\n')
     agents = [(name, "1" * 64) for name in ("anna", "bert", *(["dora"] if "dora" in anchors else []))]
     with pytest.raises(InputError, match=problem):
         resolved_format(load_plan(tmp_path), agents)
