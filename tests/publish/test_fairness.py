@@ -30,7 +30,7 @@ def test_export_without_a_part_of_the_certificate_is_refused(copy: Public) -> No
         assert any(f"{name}: No such file" in each for each in missing)
 
 
-def test_effect_of_a_machine_is_the_headline_and_first_move_advantage_is_none() -> None:
+def test_effect_of_a_machine_is_the_headline_unlike_a_first_move_advantage() -> None:
     headline, advantage = fairness_lines(fairness_tests(*play(1, 400, slots=1, hosts=1, helped=0.3)))
 
     assert headline.startswith("no effect of the machines")
