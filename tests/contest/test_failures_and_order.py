@@ -2,6 +2,7 @@
 
 import pytest
 
+from judge.contest.runner import Scheduler
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan
 from tests.contest.cups import better_seed, cup, won_by
@@ -18,6 +19,7 @@ def test_failing_agent_stops_after_its_game_or_after_the_round(check: str, games
             contest.store.accept(issued.id, issued.attempt, outcome)
             contest.check_failures(issued)
             count += 1
+        assert not Scheduler(contest).schedule_next()
         assert games == count
         assert {"3": "failed in 100 % of its games; 10 % are allowed"} == contest.view().out
         assert contest.view().is_over
