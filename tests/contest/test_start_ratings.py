@@ -217,12 +217,13 @@ def test_forged_export_gives_ratings_or_is_refused(
     *outer, key = place[: data.draw(st.integers(1, len(place)))]
     before = path.read_bytes()
     document = json.loads(before)
-    changed = reduce(getitem, outer, document)
+    changed: Any = reduce(getitem, outer, document)
+    former = changed[key]
     change = data.draw(st.sampled_from(("set", "set", "remove", "copy")))
     if change == "remove":
         del changed[key]
     elif change == "copy" and isinstance(changed, list):
-        changed.append(changed[key])
+        changed.append(former)
     else:
         changed[key] = data.draw(st.sampled_from(VALUES))
     path.write_text(json.dumps(document))
