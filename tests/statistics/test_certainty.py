@@ -101,7 +101,8 @@ def test_ten_times_the_games_separate_the_same_score_and_none_separates_equals()
     assert (0, 0) == found.further_games
     equals = assess({("a", "b"): (4, 2, 4), ("a", "c"): (9, 0, 1), ("b", "c"): (9, 0, 1)})
     assert [1, 1, 3] == [rank.place for rank in equals.ranks]
-    assert equals.further_games is equals.further_share is None
+    assert equals.further_games is None
+    assert equals.further_share is None
     assert equals.ranks[0].chance == pytest.approx(0.5, abs=0.05)
 
 

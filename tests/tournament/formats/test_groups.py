@@ -67,7 +67,7 @@ def test_agents_are_compared_by_results_in_place_and_below_those_seeded_higher()
     values = leagues.rank(entries(12), [each for each in whole if each.pairing.group in "34"])[1]
 
     assert {"9": 4, "10": 2, "11": 0, "12": 0} == {agent: values[agent][0] for agent in ("9", "10", "11", "12")}
-    assert (0, 0) == values["1"]
+    assert [0, 0] == list(values["1"])
     # While the last league plays, whose first has more points than any other agent.
     leagues = Leagues(sizes=(3, 3, 3), promoted=2)
     last = [each for each in whole if each.pairing.group == "4"]
