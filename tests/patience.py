@@ -8,9 +8,10 @@ PATIENCE_S = float(os.environ.get("JUDGE_TEST_PATIENCE_S", "180"))
 """Seconds."""
 
 
-def until(is_so: Callable[[], object], what: str = "", every_s: float = 0.01) -> None:
+def until(is_so: Callable[[], object], what: str | Callable[[], str] = "", every_s: float = 0.01) -> None:
     """Wait until `is_so` is true; it is called again after `every_s`. Raises AssertionError with `what` in the end."""
     deadline = time.monotonic() + PATIENCE_S
     while not is_so():
-        assert time.monotonic() < deadline, f"after {PATIENCE_S:g} s this did not happen: {what}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"after {PATIENCE_S:g} s: {what if isinstance(what, str) else what()}")
         time.sleep(every_s)

@@ -68,7 +68,6 @@ class Cable:
 
 @contextmanager
 def laid(count: int) -> Iterator[list[Cable]]:
-    """So many of them."""
     if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("nsenter"):
         pytest.skip("only root can lay cables, with ip and nsenter")
     found = [Cable(number) for number in range(1, 1 + count)]

@@ -32,7 +32,9 @@ from tests.cli.conftest import SMALL
 from tests.cluster.cables import Cable
 from tests.contest.real_agents import NO_FOLDERS, begin_with
 from tests.forked import ForkedProcess
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
+
+__all__ = ["LOST_AFTER_S", "Cup", "Machines", "children", "until"]
 
 MOST_GAMES = 10_000
 
@@ -41,15 +43,6 @@ PAIRING = Pairing("one", "two", 1, 1)
 
 LOST_AFTER_S = 5
 """The least that dask knows."""
-
-
-def until(is_so: Callable[[], bool], what: str | Callable[[], str]) -> None:
-    """Wait for something outside of this process; `what` says at the end what did not come."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not is_so():
-        if time.monotonic() > deadline:
-            pytest.fail(f"never: {what if isinstance(what, str) else what()}")
-        time.sleep(0.05)
 
 
 def children(pid: int) -> list[int]:
@@ -114,7 +107,6 @@ class Machines:
         assert process.poll() is None, self.says("scheduler")
 
     def says(self, name: str) -> str:
-        """What a process has said so far."""
         return (self.folder / f"{name}.log").read_text()
 
     def fix(self, *names: str) -> None:
@@ -189,16 +181,11 @@ class Cup(RunObserver):
 
     def begin(self, cluster: Cluster, games: int) -> None:
         """Give out as many games, and return when each has come to the gate."""
-        while cluster.free < games:
-            cluster.wait(1.0)
         for _ in range(games):
-            issued = self.store.issue("cup", cluster.host)
-            assert issued
-            cluster.start(self.contest.job(issued))
+            self.begin_when_free(cluster)
         until(lambda: self.waiting() >= games or bool(cluster.wait(0.1)), "all games have begun")
 
     def begin_when_free(self, cluster: Cluster) -> ScheduledGame:
-        """Give out one game as soon as a worker is there."""
         while not cluster.free:
             cluster.wait(1.0)
         issued = self.store.issue("cup", cluster.host)

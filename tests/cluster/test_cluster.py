@@ -19,7 +19,8 @@ from judge.contest.runner import StopReason
 from judge.contest_games import ScheduledGame
 from judge.record.spec import RecordFile
 from judge.referee.verify import verify
-from tests.cluster.machines import Cup, Machines, children, until
+from tests.cluster.machines import Cup, Machines, children
+from tests.patience import until
 
 WORKERS = ("w1", "w2", "w3")
 
@@ -36,14 +37,6 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
 def machines(room: Machines) -> Machines:
     room.fix(*WORKERS)
     return room
-
-
-@pytest.fixture
-def cup(tmp_path: Path) -> Iterator[Cup]:
-    found = Cup(tmp_path)
-    yield found
-    found.open_gate()
-    found.store.close()
 
 
 @pytest.fixture
@@ -152,9 +145,7 @@ def test_scheduler_ends_at_ctrl_c(machines: Machines) -> None:
     assert 0 == machines.scheduler.wait()
 
 
-def test_games_begun_by_a_lost_contest_host_are_replayed_by_the_next(
-    cup: Cup, machines: Machines, cluster: Cluster
-) -> None:
+def test_games_of_a_lost_contest_host_are_replayed_by_the_next(cup: Cup, machines: Machines, cluster: Cluster) -> None:
     cup.store.schedule("cup", cup.games(1, 3))
     cup.begin(cluster, 3)
     cluster.close()  # the connection ends as it does when its process dies

@@ -21,10 +21,12 @@ from judge.referee.verify import verify
 from judge.sandbox.box import ImageFacts
 from judge.sandbox.docker.images import NO_IMAGE, image_facts
 from judge.store.files import Files
+from tests.attacks.uploads import tarred
 from tests.broadcast.logs import of_games, whole
 from tests.cli.conftest import Judge
-from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.machines import Cup, Machines
 from tests.examples import evidence
+from tests.patience import until
 from tests.private_engine import PrivateEngine, private_engine
 
 ZEROS = "0" * 64
@@ -64,9 +66,7 @@ def boxes(engine: PrivateEngine, game: str) -> list[str]:
 
 @pytest.mark.alone
 @pytest.mark.docker
-def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
-    machines: Machines, engine: PrivateEngine, tmp_path: Path
-) -> None:
+def test_restarted_worker_removes_its_old_containers(machines: Machines, engine: PrivateEngine, tmp_path: Path) -> None:
     cup = Cup(tmp_path, box="docker")  # in a container there is no gate: the brain waits for ever
     cup.store.schedule("cup", cup.games(1, 1))
     with closing(cup.store), closing(cup.cluster(machines, ["native", "python"])) as cluster:
@@ -83,9 +83,7 @@ def test_a_worker_that_is_killed_removes_its_containers_when_it_starts_again(
 
 
 @pytest.mark.docker
-def test_a_contest_is_played_by_a_worker_that_had_no_image(
-    machines: Machines, engine: PrivateEngine, judge: Judge, tmp_path: Path
-) -> None:
+def test_worker_without_images_plays(machines: Machines, engine: PrivateEngine, judge: Judge, tmp_path: Path) -> None:
     with closing(engine.client()) as client:
         for image in client.images.list():
             client.images.remove(str(image.id), force=True)
@@ -154,10 +152,9 @@ def test_worker_with_different_images_gets_no_games(
 
 @pytest.fixture
 def strange(tmp_path: Path) -> Iterator[tuple[ImageParcel, Path]]:
-    """An image that is not ours, and its file."""
     with closing(docker.from_env()) as client:
         name = f"judge-test-{tmp_path.name.replace('_', '-')}"
-        client.api.import_image_from_data(_tar({"hello.txt": b"hello"}), name, "1")
+        client.api.import_image_from_data(tarred(("hello.txt", b"hello")), name, "1")
         try:
             yield export_image(f"{name}:1", tmp_path / "image"), tmp_path / "image"
         finally:
@@ -183,21 +180,11 @@ def test_an_image_that_is_not_ours_comes_by_its_id(
     assert {parcel.name: parcel.facts} == image_facts([parcel.name])
 
 
-def _tar(files: dict[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, data in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
-    return buffer.getvalue()
-
-
 def _changed(parcel: ImageParcel, path: Path, **more: bytes) -> tuple[ImageParcel, Path]:
     """The archive with members that are others, or more."""
     data = _members(path) | {name.replace("_json", ".json"): text for name, text in more.items()}
     changed = path.with_name("changed")
-    changed.write_bytes(_tar(data))
+    changed.write_bytes(tarred(*data.items()))
     return parcel, changed
 
 

@@ -4,7 +4,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,9 @@ from judge.host.house_agents import build_house_agents
 from tests.cli.brains import write_brain
 from tests.cli.conftest import SMALL, Judge
 from tests.cli.contests import SLOW
-from tests.cluster.machines import Machines, until
+from tests.cluster.machines import Machines
 from tests.forked import ForkedProcess
+from tests.patience import until
 from tests.verify.second_opinion import second_opinion
 
 LEAGUES = ("one", "two", "three")
@@ -44,13 +45,6 @@ leagues = ["one", "two"]
 """
 
 
-@pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
-    found = Machines(tmp_path)
-    yield found
-    found.stop()
-
-
 def kill_during_a_game(worker: subprocess.Popen[bytes], is_playing: Callable[[], bool]) -> None:
     """A stopped worker cannot end its game between the look and the kill."""
     while True:
@@ -64,9 +58,7 @@ def kill_during_a_game(worker: subprocess.Popen[bytes], is_playing: Callable[[],
 
 
 @pytest.mark.docker
-def test_leagues_of_a_cup_are_played_by_the_workers_of_one_scheduler(
-    machines: Machines, judge: Judge, tmp_path: Path
-) -> None:
+def test_leagues_of_a_cup_are_played_by_one_cluster(machines: Machines, judge: Judge, tmp_path: Path) -> None:
     """One of them is killed, and both verifiers accept the export."""
     build_images(["native", "python", "keeper"])
     build_house_agents()
@@ -79,7 +71,6 @@ def test_leagues_of_a_cup_are_played_by_the_workers_of_one_scheduler(
     (folder / "cup.toml").write_text(CUP)
 
     def hosts() -> dict[str, dict[str, dict[str, int]]]:
-        """The hosts of each league."""
         leagues = json.loads(judge("contest", "status", "cup", "--json").out)["leagues"]
         return {name: {host["name"]: host for host in league.get("hosts", ())} for name, league in leagues.items()}
 

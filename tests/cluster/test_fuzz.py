@@ -69,8 +69,6 @@ def test_any_value_of_a_join_file_is_read_or_refused(keys: Path, field: str, val
     read_or_refuse(join, keys / "any.join", data)
 
 
-# --- keys ------------------------------------------------------------------------------------------------------------
-
 AUTHORITY_KEY = AUTHORITY.replace(".pem", "-key.pem")
 HERE: dict[str, Callable[[Path], object]] = {
     **dict.fromkeys((AUTHORITY, AUTHORITY_KEY), lambda folder: load_authority(folder, AUTHORITY, 1)),
@@ -94,8 +92,6 @@ def test_any_file_of_keys_is_read_or_refused(keys: Path, name: str, data: st.Dat
     (folder / name).chmod(0o600)
     read_or_refuse(lambda _: HERE[name](folder), folder / name, data.draw(byte_changes(valid)))
 
-
-# --- messages --------------------------------------------------------------------------------------------------------
 
 DIGEST = "0" * 64
 MESSAGES: dict[str, tuple[Callable[[bytes], object], bytes]] = {

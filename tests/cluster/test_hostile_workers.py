@@ -26,9 +26,10 @@ from judge.journal.events import WorkerBarred
 from judge.journal.sentences import text_of
 from judge.record.policy import load_policy
 from tests.attacks.scheduler import ADDRESS, REGISTER, Scheduler, is_refused
-from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.machines import Cup, Machines
 from tests.cluster.rosters import NotedRoster
 from tests.examples import evidence, of_evidence
+from tests.patience import until
 
 MB = 1 << 20
 
@@ -141,7 +142,6 @@ def test_worker_with_an_invalid_slot_count_gets_no_games() -> None:
 
 
 def test_scheduler_refuses_a_worker_with_an_invalid_registration(bound: Scheduler) -> None:
-    """Each with its reason, and no traceback."""
     good: dict[str, Any] = {**REGISTER, "name": "evil", "address": ADDRESS, "resources": {"slot": 1}}
     slots: list[Any] = SLOTS
     wrongs: list[dict[str, Any]] = [{"resources": {"slot": value}} for value in slots]
@@ -217,11 +217,9 @@ def machines(tmp_path: Path) -> Iterator[Machines]:
 
 
 @pytest.fixture
-def cup(tmp_path: Path) -> Iterator[Cup]:
-    found = Cup(tmp_path)
-    found.open_gate()
-    yield found
-    found.store.close()
+def cup(cup: Cup) -> Cup:
+    cup.open_gate()
+    return cup
 
 
 def peak_mb(pid: int) -> int:

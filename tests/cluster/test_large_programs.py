@@ -55,9 +55,7 @@ def machine(cable: Cable, tmp_path: Path) -> Iterator[Machines]:
 
 
 @pytest.mark.docker
-def test_program_with_large_weights_plays_on_another_machine_and_uses_its_memory_limit(
-    machine: Machines, judge: Judge, tmp_path: Path
-) -> None:
+def test_program_with_large_weights_plays_on_another_machine(machine: Machines, judge: Judge, tmp_path: Path) -> None:
     """It reads weights that are larger than its memory while that is used to the last byte: what is only mapped is
     dropped and read again, and what the judge adds has its place beside what the agent was told of."""
     build_images(["unpacker"])

@@ -22,8 +22,8 @@ from judge.cluster.security import invite, make_keys, parse_address, read_join_f
 from judge.record.spec import RecordFile
 from judge.record.transcript import Entry, EntryKind, unpack_entries, unseal
 from judge.referee.replay import rejoined
-from tests.cluster.machines import Cup, Machines, until
-from tests.patience import PATIENCE_S
+from tests.cluster.machines import Cup, Machines
+from tests.patience import PATIENCE_S, until
 
 
 class Listener:
@@ -46,9 +46,6 @@ class Listener:
         """How many lines of its agents have come."""
         entries = self.told[connection][1] if len(self.told) > connection else []
         return sum(entry.kind is EntryKind.READ for entry in entries)
-
-    def has_heard(self, connection: int) -> bool:
-        return self.answers(connection) > 0
 
     def _accept(self) -> None:
         with suppress(OSError):
@@ -75,28 +72,15 @@ def listener(tmp_path: Path) -> Iterator[Listener]:
 
 
 @pytest.fixture
-def cup(tmp_path: Path, listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cup]:
+def cup(cup: Cup, listener: Listener, monkeypatch: pytest.MonkeyPatch) -> Cup:
     """Its games are told to the listener."""
-    found = Cup(tmp_path)
-    job = found.contest.job
-    monkeypatch.setattr(found.contest, "job", lambda game, _=None: job(game, listener.address))
-    yield found
-    found.open_gate()
-    found.store.close()
-
-
-@pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
-    (tmp_path / "machines").mkdir()
-    found = Machines(tmp_path / "machines")
-    yield found
-    found.stop()
+    job = cup.contest.job
+    monkeypatch.setattr(cup.contest, "job", lambda game, _=None: job(game, listener.address))
+    return cup
 
 
 @pytest.mark.docker
-def test_game_is_broadcast_live_and_restarts_when_its_worker_is_lost(
-    cup: Cup, machines: Machines, listener: Listener
-) -> None:
+def test_broadcast_game_restarts_when_its_worker_is_lost(cup: Cup, machines: Machines, listener: Listener) -> None:
     machines.fix("w1", "w2")
     machines.wait_for_scheduler()
     cup.store.schedule("cup", cup.games(1, 1))
@@ -126,9 +110,6 @@ def test_game_is_broadcast_live_and_restarts_when_its_worker_is_lost(
     told = [(entry.ns, entry.seat, entry.kind) for entry in listener.told[1][1]]
     assert whole_game == told
     assert len(listener.told[0][1]) < len(told)
-
-
-# --- who tells what is not his to tell -------------------------------------------------------------------------------
 
 
 def followed(cup: Cup, listener: Listener) -> FollowedGame:
@@ -177,7 +158,7 @@ def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Cup, lis
     for number in range(MAX_PLAYS + 5):
         moves.receive((0.0, {"task": "t-1", "begin": 0, "data": told_by_a_game(b"one"), "worker": "w1"}))
         last = min(number, MAX_PLAYS - 1)
-        until(partial(listener.has_heard, last), "what it says")
+        until(partial(listener.answers, last), "what it says")
     moves.close()
 
     assert list(range(1, MAX_PLAYS + 1)) == [told.play for told, _ in listener.told]

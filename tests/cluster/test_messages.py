@@ -2,11 +2,11 @@
 
 import hashlib
 import os
-from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -69,7 +69,6 @@ class Sender:
         return machine.receive(piece, sent if data is None else data)
 
     def ask(self, machine: Machine) -> Receipt:
-        """How much is there?"""
         return self.piece(machine, 0, 0)
 
 
@@ -78,9 +77,7 @@ def sender(program: Path) -> Sender:
     return Sender(program_digest(program), pack_agent(program))
 
 
-def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
-    machine: Machine, order: Order, sender: Sender, tmp_path: Path
-) -> None:
+def test_missing_or_changed_agent_is_received(machine: Machine, order: Order, sender: Sender, tmp_path: Path) -> None:
     size = len(sender.data)
     lacks = Lacks(agents=(sender.agent,), images=())
     assert lacks == machine.play(order, GameClient())
@@ -104,21 +101,17 @@ def test_an_agent_comes_in_pieces_when_it_is_missing_or_was_changed(
     assert Arrived(bytes=0) == sender.ask(machine)
 
 
-def test_broken_transfer_resumes_where_it_stopped(machine: Machine, sender: Sender, tmp_path: Path) -> None:
+def test_broken_transfer_resumes_where_it_stopped_until_it_is_forgotten(
+    machine: Machine, sender: Sender, tmp_path: Path
+) -> None:
     sender.piece(machine, 0, 40_000)
     machine.close()
-
     with closing(Machine("one", tmp_path / "worker", [Slot()], allows_processes=True)) as again:
         assert Arrived(bytes=40_000) == sender.ask(again)
 
-
-def test_forgotten_files_are_removed(machine: Machine, sender: Sender, tmp_path: Path) -> None:
-    sender.piece(machine, 0, 40_000)
     (path,) = (tmp_path / "worker" / "arrivals").glob(f"*{PARTIAL}")
     os.utime(path, (0, 0))
-
     Arrivals(path.parent)
-
     assert not path.exists()
 
 
@@ -158,11 +151,8 @@ def test_mislabelled_file_is_refused(machine: Machine, sender: Sender) -> None:
     assert Arrived(bytes=0) == other.ask(machine)
 
 
-def test_more_than_the_disk_has_is_refused_at_once(
-    machine: Machine, sender: Sender, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    usage = namedtuple("usage", "free")
-    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(len(sender.data)))
+def test_more_than_the_disk_has_is_refused(machine: Machine, sender: Sender, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=len(sender.data)))
 
     answer = sender.piece(machine, 0, 40_000)
 
@@ -170,36 +160,32 @@ def test_more_than_the_disk_has_is_refused_at_once(
     assert "no room for the agent" in answer.why
 
 
-def test_worker_runs_agents_only_in_containers_by_default(order: Order, tmp_path: Path) -> None:
-    """Whoever has a key of the cluster may send it orders."""
-    with closing(Machine("one", tmp_path, [Slot()])) as machine:
-        answer = machine.play(order, GameClient())
+@pytest.mark.parametrize(
+    ("game", "slots", "why"),
+    [
+        # The owner of a key of the cluster may send it orders.
+        (GameSpec.model_validate_json(SPEC), [Slot()], "one plays in containers only"),
+        (
+            spec(clock={"ponder": True}),
+            [Slot((1, 2), (0,)), Slot((3,), (0,))],
+            "need 2 cores for a game, and a slot has 1; start judge worker with more --cores",
+        ),
+        (spec(), [Slot()], "each clock includes the Engine's delay: the judge and the Engine share no kernel"),
+    ],
+    ids=["processes", "cores for pondering", "an Engine on another machine"],
+)
+def test_worker_that_cannot_play_a_game_is_unfit(
+    order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, game: GameSpec, slots: list[Slot], why: str
+) -> None:
+    monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "the judge and the Engine share no kernel")
+    wanted = replace(order.game, spec=game.model_dump_json())
+    with closing(Machine("one", tmp_path, slots)) as machine:
+        answer = machine.play(order.model_copy(update={"game": wanted}), GameClient())
         with pytest.raises(InputError, match="is used by a running worker"):
             Machine("two", tmp_path, [Slot()])
 
     assert isinstance(answer, Unfit)
-    assert "one plays in containers only" in answer.why
-
-
-def test_worker_without_cores_for_pondering_is_unfit(order: Order, tmp_path: Path) -> None:
-    wanted = replace(order.game, spec=spec(clock={"ponder": True}).model_dump_json())
-    with closing(Machine("one", tmp_path, [Slot((1, 2), (0,)), Slot((3,), (0,))])) as machine:
-        answer = machine.play(order.model_copy(update={"game": wanted}), GameClient())
-
-    assert isinstance(answer, Unfit)
-    assert "need 2 cores for a game, and a slot has 1; start judge worker with more --cores" in answer.why
-
-
-def test_worker_whose_engine_is_on_another_machine_is_unfit(
-    order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "the judge and the Engine share no kernel")
-    wanted = replace(order.game, spec=spec().model_dump_json())
-    with closing(Machine("one", tmp_path, [Slot()])) as machine:
-        answer = machine.play(order.model_copy(update={"game": wanted}), GameClient())
-
-    assert isinstance(answer, Unfit)
-    assert "each clock includes the Engine's delay: the judge and the Engine share no kernel" in answer.why
+    assert why in answer.why
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"kind": "won"}', b'{"kind": "lacks", "agents": 1}', "text", None])

@@ -19,8 +19,9 @@ from judge.base.logs import get_logger
 from judge.contest.hosts import contest_hosts
 from judge.contest.runner import StopReason
 from judge.sandbox.machine.cores import LOCKS_VARIABLE
-from tests.cluster.machines import Cup, Machines, until
+from tests.cluster.machines import Cup, Machines
 from tests.examples import evidence
+from tests.patience import until
 
 LIAR = """
 import json, os
@@ -108,7 +109,6 @@ class PlainDask(Machines):
 
 @contextmanager
 def plain_dask(folder: Path, worker: str, preload: str = "") -> Iterator[PlainDask]:
-    """A cluster with one worker."""
     found = PlainDask(folder)
     try:
         found.start_scheduler()
@@ -126,11 +126,9 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
 
 
 @pytest.fixture
-def cup(tmp_path: Path) -> Iterator[Cup]:
-    found = Cup(tmp_path)
-    found.open_gate()
-    yield found
-    found.store.close()
+def cup(cup: Cup) -> Cup:
+    cup.open_gate()
+    return cup
 
 
 def test_plain_cluster_plays_a_contest_and_rejects_false_results(cup: Cup, plain: PlainDask) -> None:
@@ -183,9 +181,7 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlainDask]:
 
 
 @pytest.mark.parametrize("pickles", ["refused", pytest.param("read", marks=evidence)])
-def test_an_attacker_among_the_workers_runs_no_code_on_the_contests_host(
-    attacked: PlainDask, tmp_path: Path, pickles: str
-) -> None:
+def test_hostile_worker_runs_no_code_on_the_contests_host(attacked: PlainDask, tmp_path: Path, pickles: str) -> None:
     """Neither by what it raises, in the first game, nor by what it returns; without the defence it does."""
     canary = attacked.folder / "canary"
     assert not canary.exists()
@@ -233,20 +229,16 @@ def _workers(client: Client) -> dict[str, str]:
     return {str(found["name"]): at for at, found in client.scheduler_info(n_workers=-1)["workers"].items()}
 
 
-def test_client_of_our_scheduler_and_workers_runs_no_code_there(tmp_path: Path) -> None:
-    machines = Machines(tmp_path)
+def test_client_of_our_scheduler_and_workers_runs_no_code_there(machines: Machines, tmp_path: Path) -> None:
     (tmp_path / "canaries").mkdir()
-    try:
-        machines.start_scheduler()
-        machines.start_worker("w1")
-        machines.wait_for_scheduler()
-        reached = addresses(machines, "w1")
+    machines.start_scheduler()
+    machines.start_worker("w1")
+    machines.wait_for_scheduler()
+    reached = addresses(machines, "w1")
 
-        assert set() == asyncio.run(attack(reached, tmp_path / "canaries"))
+    assert set() == asyncio.run(attack(reached, tmp_path / "canaries"))
 
-        assert reached == addresses(machines, "w1")  # they serve as before
-    finally:
-        machines.stop()
+    assert reached == addresses(machines, "w1")  # they serve as before
 
 
 def test_any_client_of_a_plain_scheduler_controls_its_workers(plain: PlainDask, tmp_path: Path) -> None:

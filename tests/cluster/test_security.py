@@ -18,20 +18,20 @@ from cryptography import x509
 
 from judge.base.errors import HostError, InputError
 from judge.cli import cluster as commands
-from judge.cluster import connection
+from judge.cluster import connection, daemons
 from judge.cluster.bound_scheduler import checked_message
 from judge.cluster.cluster import open_cluster
 from judge.cluster.live_moves import LiveMoves
 from judge.cluster.security import invite, make_keys, parse_address, read_join_file, security_of
 from judge.store.contests import Store
 from tests.attacks.scheduler import ADDRESS, REGISTER, is_greeted, is_refused, tls_context
-from tests.cluster.machines import Machines, until
-from tests.patience import PATIENCE_S
-
-ABROAD = ("tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example")
+from tests.cluster.machines import Machines
+from tests.patience import PATIENCE_S, until
 
 
-@pytest.mark.parametrize("address", ABROAD)
+@pytest.mark.parametrize(
+    "address", ["tcp://0.0.0.0:8786", "tcp://10.0.0.1:8786", "tcp://[::]:8786", "tcp://judge.example"]
+)
 def test_plain_tcp_beyond_loopback_is_refused_by_all_three(address: str, tmp_path: Path) -> None:
     with closing(Store(f"sqlite:///{tmp_path / 'cup.db'}")) as store:
         for opens in (
@@ -55,15 +55,18 @@ def test_invalid_address_is_refused(text: str) -> None:
         parse_address(text)
 
 
-def test_tls_needs_the_keys_of_this_host(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="judge cluster"):
-        security_of(parse_address("tls://10.0.0.1"), None)
-    with pytest.raises(InputError, match="is missing"):
-        security_of(parse_address("tls://10.0.0.1"), tmp_path)
+def test_tls_needs_keys_of_this_host_that_others_cannot_read(tmp_path: Path) -> None:
+    address = parse_address("tls://10.0.0.1")
+    (folder,) = make_keys(tmp_path / "keys", ["one"], 30)
+    (folder / "key.pem").chmod(0o640)
+    for place, why in ((None, "judge cluster"), (tmp_path, "is missing"), (folder, "chmod 600")):
+        with pytest.raises(InputError, match=why):
+            security_of(address, place)
 
 
-def test_keys_are_readable_by_their_owner_only_and_name_the_owner(tmp_path: Path) -> None:
-    folders = make_keys(tmp_path / "keys", ["10.0.0.1", "worker-2.example"], 30)
+def test_keys_name_their_owners_who_alone_can_read_them_and_have_one_authority(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    folders = make_keys(keys, ["10.0.0.1", "worker-2.example"], 30)
 
     names = [
         x509.load_pem_x509_certificate((folder / "cert.pem").read_bytes())
@@ -73,28 +76,16 @@ def test_keys_are_readable_by_their_owner_only_and_name_the_owner(tmp_path: Path
     ]
     assert ["10.0.0.1"] == [str(a) for a in names[0].get_values_for_type(x509.IPAddress)]
     assert ["worker-2.example"] == names[1].get_values_for_type(x509.DNSName)
-    private = [tmp_path / "keys" / "ca-key.pem", *(folder / "key.pem" for folder in folders)]
+    private = [keys / "ca-key.pem", *(folder / "key.pem" for folder in folders)]
     assert {0o600} == {stat.S_IMODE(path.stat().st_mode) for path in private}
     assert {"ca.pem", "workers-ca.pem", "cert.pem", "key.pem"} == {path.name for path in folders[0].iterdir()}
-
-
-def test_a_later_host_gets_keys_of_the_same_authority_and_an_earlier_one_keeps_its(tmp_path: Path) -> None:
-    (first,) = make_keys(tmp_path, ["one"], 30)
-    (second,) = make_keys(tmp_path, ["two"], 30)
-
-    assert (first / "ca.pem").read_bytes() == (second / "ca.pem").read_bytes()
+    # A later host gets keys of the same authority, and an earlier one keeps its keys.
+    (later,) = make_keys(keys, ["three"], 30)
+    assert (folders[0] / "ca.pem").read_bytes() == (later / "ca.pem").read_bytes()
     with pytest.raises(InputError, match="already exists"):
-        make_keys(tmp_path, ["one"], 30)
+        make_keys(keys, ["three"], 30)
     with pytest.raises(InputError, match="neither the name of a host"):
-        make_keys(tmp_path, ["../three"], 30)
-
-
-def test_a_key_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    (folder,) = make_keys(tmp_path, ["one"], 30)
-    (folder / "key.pem").chmod(0o640)
-
-    with pytest.raises(InputError, match="chmod 600"):
-        security_of(parse_address("tls://10.0.0.1"), folder)
+        make_keys(keys, ["../three"], 30)
 
 
 @pytest.fixture(scope="module")
@@ -134,9 +125,7 @@ def test_a_peer_without_our_certificate_is_not_heard(doors: list[tuple[str, int]
     assert answer[:1] in (b"", b"\x15")  # to plain words nothing, or a TLS alert
 
 
-def test_a_worker_does_not_hear_another_worker_and_takes_none_for_its_scheduler(
-    doors: list[tuple[str, int]], folder: Path
-) -> None:
+def test_worker_refuses_another_worker_also_as_its_scheduler(doors: list[tuple[str, int]], folder: Path) -> None:
     """The authority of workers is trusted by schedulers alone."""
     other = read_join_file(folder / "other.join")
     (folder / "cert.pem").write_text(other.certificate)
@@ -154,7 +143,6 @@ def test_a_worker_does_not_hear_another_worker_and_takes_none_for_its_scheduler(
 
 
 def shake_hands(caller: ssl.SSLContext, called: ssl.SSLContext) -> None:
-    """In memory."""
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
     sides = [caller.wrap_bio(back, there), called.wrap_bio(there, back, server_side=True)]
     for _ in range(3):
@@ -267,3 +255,19 @@ def test_ctrl_c_ends_the_wait_for_a_scheduler_at_once() -> None:
     assert "KeyboardInterrupt" == said.splitlines()[-1]
     assert "ignored" not in said
     assert -signal.SIGINT == process.returncode
+
+
+def test_refusal_is_logged_once_until_its_reason_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[str] = []
+    monkeypatch.setattr(daemons.log, "warning", lambda _event, why: logged.append(why), raising=False)
+    daemons._log_once.cache_clear()
+    for port in range(5):
+        answer = f"{{'status': 'error', 'message': 'it calls from ::1', 'port': {port}}}"
+        assert "it calls from ::1" == daemons.log_refusal(f"Unexpected response from register: {answer}")
+    assert ["it calls from ::1"] == logged
+    assert daemons.log_refusal("{'message': 'name taken, one', 'x'") == "name taken, one"
+    assert ["it calls from ::1", "name taken, one"] == logged
+    # A scheduler that cannot be reached has refused nothing.
+    for port in range(5):
+        assert daemons.log_refusal(f"Timed out trying to connect to tls://10.0.0.1:{4000 + port} after 30 s") is None
+    assert 3 == len(logged)

@@ -127,5 +127,4 @@ def as_scheduled(game: ScheduledGame) -> ScheduledGame:
 
 
 def places(contest: Contest) -> dict[str, tuple[int, float]]:
-    """Everybody's place and points, in the order of the table."""
     return {line.agent: (line.place, line.points) for line in contest.view().table.lines}

@@ -7,10 +7,8 @@ from judge.store.orders import DoneOrder, OrganiserOrder
 
 
 def give(contest: Contest, order: OrganiserOrder) -> DoneOrder:
-    """Carry out an order."""
     return CONTEST_ORDERS[order.action](contest, order).carry_out()
 
 
 def previewed(contest: Contest, action: str, target: str = "") -> Effect:
-    """The preview of an order."""
     return CONTEST_ORDERS[action](contest, OrganiserOrder("Olga", action, target, "")).preview()

@@ -32,10 +32,7 @@ def everything_is_drawn(pairing: Pairing) -> Points:
 
 
 def play_out(
-    chosen: TournamentFormat,
-    agents: Sequence[Competitor],
-    play: Play = better_seed_wins,
-    seed: int = 0,
+    chosen: TournamentFormat, agents: Sequence[Competitor], play: Play = better_seed_wins, seed: int = 0
 ) -> list[PlayedPairing]:
     played: list[PlayedPairing] = []
     while pairings := chosen.next(agents, played, seed):

@@ -6,10 +6,9 @@ import os
 import shutil
 import sqlite3
 import stat
-import subprocess
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +30,7 @@ from judge.transparency.keys import make_key
 from judge.transparency.log import ContestLog
 from tests.contests import ROUND_ROBIN
 from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cup, play
+from tests.store.test_read_only import mounted
 
 SIX_GAMES = replace(ROUND_ROBIN, name="six-games", happens=lambda cup: cup.play(6, void=[3]))
 
@@ -266,14 +266,8 @@ def test_damaged_copy_is_written_again(running: Cup, tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 def test_contest_on_a_read_only_file_system_is_backed_up(running: Cup, tmp_path: Path) -> None:
     running.store.close()
-    place = tmp_path / "mounted"
-    place.mkdir()
-    subprocess.run(["mount", "--bind", running.folder, place], check=True)
-    try:
-        subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
-        report = back_up(load_plan(place), tmp_path / "backup")
-    finally:
-        subprocess.run(["umount", "--lazy", place], check=True)
+    with ExitStack() as mounts:
+        report = back_up(load_plan(mounted(running.folder, mounts)), tmp_path / "backup")
     assert 5 == report.manifest.games
     restore(tmp_path / "backup", tmp_path / "restored")
 
@@ -312,7 +306,6 @@ def in_database(command: str) -> Callable[[Path, Any], None]:
 
 
 def with_files(*names: str) -> Callable[[Path, Any], None]:
-    """More files of these names."""
     return lambda _, manifest: manifest["files"].update(dict.fromkeys(names, manifest["files"]["contest.toml"]))
 
 
@@ -321,8 +314,6 @@ def in_manifest(key: str, value: Any) -> Callable[[Path, Any], None]:
 
 
 def damage(digest_of: Callable[[Any], str], folder: str = "files") -> Callable[[Path, Any], None]:
-    """Change a bit of a copy."""
-
     def forge(backup: Path, manifest: Any) -> None:
         digest = digest_of(manifest)
         path = backup / folder / digest if folder == "database" else Files(backup / folder).path(digest)

@@ -19,8 +19,8 @@ from judge.record.spec import RecordFile
 from judge.record.transcript import EntryKind, unseal
 from judge.referee.verify import verify
 from judge.store.contests import Store
-from tests.cli.test_folders import COUNTS
-from tests.contest.cups import enter, play, won_by
+from tests.cli.test_folders import COUNTS, counted
+from tests.contest.cups import enter, places, play, won_by
 from tests.contest.racers import AT_ONCE, begin_in_processes, write_contest
 from tests.store.test_lease import end_sessions
 
@@ -76,24 +76,12 @@ def play_on(folder: Path, slots: LocalExecutor, games: int = 0) -> StopReason:
         return ContestRunner(contest, slots, Counting(), stop).run()
 
 
-def told(contest: Contest) -> list[tuple[object, ...]]:
-    return [
-        (line.place, line.agent, line.points, line.byes, line.done.wins, line.done.losses)
-        for line in contest.view().table.lines
-    ]
-
-
 def race(idle: Mapping[str, int]) -> Callable[[ScheduledGame], Outcome]:
-    """How a game of racers must end."""
     return lambda game: won_by(int(idle[game.first] > idle[game.second]))
 
 
 @pytest.mark.slow
-def test_a_contest_is_the_same_on_every_database(
-    tmp_path: Path,
-    url: str,
-    slots: LocalExecutor,
-) -> None:
+def test_a_contest_is_the_same_on_every_database(tmp_path: Path, url: str, slots: LocalExecutor) -> None:
     idle = (0, 0, 1, 2, 3)
     folder = write_contest(tmp_path / "cup", SWISS.replace("STORE", url), idle)
 
@@ -109,7 +97,7 @@ def test_a_contest_is_the_same_on_every_database(
         assert [r.id for r in expected.view().results] == [r.id for r in contest.view().results]
         assert [r.winner for r in expected.view().results] == [r.winner for r in contest.view().results]
         assert contest.store.pairings("cup") == other.pairings("cup")
-        assert told(expected) == told(contest)
+        assert places(expected) == places(contest)
         assert 12 == store.counts("cup")[GameState.DONE]
 
 
@@ -133,12 +121,8 @@ def test_a_judge_ends_whose_contest_another_host_has_taken_over(tmp_path: Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)], ids=["contest", "policy"]
-)
-def test_contest_is_a_tournament_unless_the_policy_sets_another_kind(
-    tmp_path: Path, slots: LocalExecutor, change: str, told: int
-) -> None:
+@pytest.mark.parametrize(("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)])
+def test_contest_is_a_tournament_by_default(tmp_path: Path, slots: LocalExecutor, change: str, told: int) -> None:
     """Its brains are told INFO game_type 2 (a game says 1: tests/protocols), and the replay tells them the same."""
     plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")
     folder = write_contest(tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1))
@@ -176,40 +160,25 @@ def test_text_invalid_in_databases_is_stored_escaped(tmp_path: Path, url: str, s
 
     store, contest = opened(folder)
     with closing(store):
-        assert [(1, "racer-0", 2.0), (2, "racer-1", 0.0)] == [line[:3] for line in told(contest)]
+        assert {"racer-0": (1, 2.0), "racer-1": (2, 0.0)} == places(contest)
         reasons = {result.reason for result in contest.view().results}
         assert all("owned" in reason and reason.isprintable() for reason in reasons), reasons
         assert all(line.text.isprintable() for line in store.journal("cup"))
 
 
-def counting(folder: Path, names: tuple[str, ...]) -> Path:
-    """Agents that count their games in each of their two folders."""
+@pytest.mark.slow
+def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path, slots: LocalExecutor) -> None:
+    """Agents count their games in each of their two folders."""
     build_house_agents()
-    folder.mkdir()
-    text = FOLDERS
-    for name in names:
-        (folder / name).mkdir()
+    folder, text = tmp_path / "cup", FOLDERS
+    for name in "abcd":
+        (folder / name).mkdir(parents=True)
         (folder / name / "brain.py").write_text(COUNTS.replace("PAUSE", "0"))
         (folder / name / "agent.toml").write_text(
             'name = "pbrain-count"\ncommand = ["python3", "brain.py"]\nruntime = "python"\n'
         )
         text += f'[[agents]]\npath = "{name}"\nname = "{name}"\n'
     (folder / "contest.toml").write_text(text)
-    return folder
-
-
-def counted(contest: Contest) -> dict[str, list[str]]:
-    """What each agent found in its folders, in the order of the schedule."""
-    found: dict[str, list[str]] = {}
-    for result in contest.view().results:
-        for seat in contest.record(result.record).record.seats:
-            found.setdefault(seat.name, []).append(seat.about["name"])
-    return found
-
-
-@pytest.mark.slow
-def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path, slots: LocalExecutor) -> None:
-    folder = counting(tmp_path / "cup", ("a", "b", "c", "d"))
 
     assert StopReason.DRAINED is play_on(folder, slots, games=3)
     assert StopReason.FINISHED is play_on(folder, slots)
@@ -217,13 +186,13 @@ def test_each_game_starts_from_the_state_left_by_its_predecessor(tmp_path: Path,
     in_order = [f"{number} of the run, {number} ever" for number in range(3)]
     store, contest = opened(folder)
     with closing(store):
-        assert dict.fromkeys("abcd", in_order) == counted(contest)
+        assert dict.fromkeys("abcd", in_order) == counted(folder)
 
         # The replay starts from the game before it, and what was played after it stays as it was.
         store.annul(find_game(contest, "3").id, "the wrong opening")
         assert StopReason.FINISHED is play_on(folder, slots)
         assert 2 == contest.view().results[2].attempt
-        assert dict.fromkeys("abcd", in_order) == counted(contest)
+        assert dict.fromkeys("abcd", in_order) == counted(folder)
 
 
 def test_a_game_is_meant_by_its_number_or_the_beginning_of_its_id(tmp_path: Path) -> None:

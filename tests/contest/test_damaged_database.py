@@ -93,9 +93,7 @@ def test_backup_with_a_damaged_page_is_refused_or_can_be_restored(folder: Path, 
         ("UPDATE journal SET at = replace(at, '20', '2q')", "damaged"),
     ],
 )
-def test_backup_of_a_database_with_another_letter_is_refused(
-    change: str, problem: str, cup: Planned, tmp_path: Path
-) -> None:
+def test_backup_of_a_changed_database_is_refused(change: str, problem: str, cup: Planned, tmp_path: Path) -> None:
     """SQLite takes it for valid."""
     former = (tmp_path / "backup" / MANIFEST).read_bytes()
     assert cup.database_file is not None
@@ -113,9 +111,6 @@ def test_undamaged_database_has_no_damage_while_another_process_writes(cup: Plan
     with closing(sqlite3.connect(cup.database_file)) as writer, writer:
         writer.execute("BEGIN IMMEDIATE")
         assert damage_of(cup.database_file) is None
-
-
-# --- commands --------------------------------------------------------------------------------------------------------
 
 
 def page_of(table: str) -> Callable[[Path], None]:

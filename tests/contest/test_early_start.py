@@ -46,12 +46,6 @@ def planned(folder: Path, closes: datetime | None, starts: datetime | None) -> P
     return load_plan(path)
 
 
-@pytest.fixture
-def waiting(tmp_path: Path) -> Planned:
-    """A contest whose submissions are open."""
-    return planned(tmp_path, SOON, LATER)
-
-
 OPEN = f"submissions are open until {moment_text(SOON)}"
 STARTS = f"it starts by itself at {moment_text(LATER)} while judge serve runs"
 
@@ -115,7 +109,8 @@ def test_run_refuses_with_the_moments_and_its_hints_do_not_advise_it(tmp_path: P
 
 
 @pytest.mark.parametrize("answer", ["n", "y"])
-def test_now_asks_on_a_terminal(waiting: Planned, answer: str) -> None:
+def test_now_asks_on_a_terminal(tmp_path: Path, answer: str) -> None:
+    waiting = planned(tmp_path, SOON, LATER)
     with closing(open_store(waiting)) as store:
         announce(store, waiting)
         command = [*JUDGE, "contest", "run", str(waiting.path), "--now"]

@@ -147,11 +147,8 @@ def test_time_of_a_contest_is_that_of_the_agents_with_most_time(tmp_path: Path) 
     assert plain.longest_s is not None
     assert (plain.longest_s + 2 * 540, 1200) == (odds.longest_s, odds.expected_s)
     assert f"{tmp_path / 'contest.toml'}, line 5: clocks names nobody, which does not take part" in odds.missing
-
-
-def test_the_shortest_turn_of_a_contest_is_that_of_the_agent_with_least_time() -> None:
+    # The shortest turn is that of the agent with least time.
     policy = load_policy("gomocup-fastgame", clock="60,@30")
-
     assert 30_000 == shortest_turn_ms(policy, {})
     assert 50 == shortest_turn_ms(policy, {"a": "600", "b": "0.05", "c": "@1"})
 

@@ -2,39 +2,25 @@
 
 import pytest
 
-from judge.contest.contest import Contest
 from judge.contest.runner import Scheduler
-from judge.contest_games import Outcome, ScheduledGame
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import FailuresPlan
 from tests.contest.cups import better_seed, cup, won_by
-
-
-def third_crashes(game: ScheduledGame) -> Outcome:
-    if "3" in (game.first, game.second):
-        return won_by(int(game.first == "3"), "crash")
-    return better_seed(game)
-
-
-def play_checked(contest: Contest) -> int:
-    """Play as the runner does; the number of games played."""
-    count = 0
-    while True:
-        issued = contest.store.issue(contest.name, "here", ranks=None)
-        if issued is None:
-            if not Scheduler(contest).schedule_next():
-                return count
-            continue
-        contest.store.accept(issued.id, issued.attempt, third_crashes(issued))
-        contest.check_failures(issued)
-        count += 1
 
 
 @pytest.mark.parametrize(("check", "games"), [("round", 12), ("game", 8)])
 def test_failing_agent_stops_after_its_game_or_after_the_round(check: str, games: int) -> None:
     failures = FailuresPlan.model_validate({"limit": 0.1, "after": 2, "check": check})
     with cup(RoundRobin(games=2), 4, failures=failures) as contest:
-        assert games == play_checked(contest)
+        count = 0
+        while (issued := contest.store.issue(contest.name, "here")) is not None:
+            crashes = won_by(int(issued.first == "3"), "crash")
+            outcome = crashes if "3" in (issued.first, issued.second) else better_seed(issued)
+            contest.store.accept(issued.id, issued.attempt, outcome)
+            contest.check_failures(issued)
+            count += 1
+        assert not Scheduler(contest).schedule_next()
+        assert games == count
         assert {"3": "failed in 100 % of its games; 10 % are allowed"} == contest.view().out
         assert contest.view().is_over
 

@@ -13,13 +13,7 @@ import pytest
 
 from judge.agents.kept_folders import FolderStore
 from judge.base.errors import InputError
-from judge.contest.folder_transfer import (
-    AgentFolder,
-    bring,
-    brought,
-    read_folders,
-    write_folders,
-)
+from judge.contest.folder_transfer import AgentFolder, bring, brought, read_folders, write_folders
 from judge.contest.plan import Planned, load_plan
 from judge.record.policy import load_policy
 from judge.sandbox.archive import EMPTY, Archive, pack_folder
@@ -223,8 +217,6 @@ def test_empty_folders_need_no_file(tmp_path: Path) -> None:
 
     assert [] == read_folders(tmp_path / "learned", POLICY)
 
-
-# --- whatever is killed when -----------------------------------------------------------------------------------------
 
 WRITES = """
 import sys

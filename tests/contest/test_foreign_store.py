@@ -62,9 +62,7 @@ READERS: dict[str, Callable[[Path, Path], object]] = {
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_reader_of_a_foreign_folder_does_not_connect(
-    reader: str, foreign_folder: Path, server: socket.socket, tmp_path: Path
-) -> None:
+def test_reader_does_not_connect(reader: str, foreign_folder: Path, server: socket.socket, tmp_path: Path) -> None:
     path = foreign_folder / "contest.toml"
     path.write_text(path.read_text().replace('"spring-cup"', '"other-cup"', 1))
     with Cup(tmp_path / "own", STRONG_TO_WEAK), pytest.raises(InputError, match="only if you name it"):
@@ -80,9 +78,7 @@ def test_plan_of_a_foreign_folder_does_not_connect(foreign_folder: Path, server:
     assert done.returncode
 
 
-def test_backup_with_a_database_elsewhere_is_not_restored(
-    foreign_folder: Path, server: socket.socket, tmp_path: Path
-) -> None:
+def test_backup_of_a_database_elsewhere_is_refused(foreign_folder: Path, server: socket.socket, tmp_path: Path) -> None:
     with Cup(tmp_path / "plain", STRONG_TO_WEAK) as cup:
         back_up(cup.planned, tmp_path / "backup", sample=0)
     store, *_ = (foreign_folder / "contest.toml").read_text().splitlines()
@@ -93,11 +89,15 @@ def test_backup_with_a_database_elsewhere_is_not_restored(
     assert not (tmp_path / "restored").exists()
 
 
-def test_database_that_the_user_names_is_opened(foreign_folder: Path, server: socket.socket) -> None:
+def test_database_that_the_user_names_or_has_in_the_own_file_is_opened(
+    foreign_folder: Path, server: socket.socket
+) -> None:
     port = server.getsockname()[1]
     server.close()
     with pytest.raises(StoreLostError, match="cannot be reached"):
         read_contest(foreign_folder, store=f"postgresql+psycopg://judge@127.0.0.1:{port}/cup")
+    with pytest.raises(StoreLostError, match="cannot be reached"):
+        open_store(load_plan(foreign_folder))
 
 
 def test_database_of_another_folder_is_not_opened_and_that_of_its_own_is(tmp_path: Path) -> None:
@@ -178,15 +178,7 @@ def test_server_in_the_file_of_another_user_is_not_called(
     assert not was_called(server)
 
 
-def test_server_in_the_own_file_is_called(foreign_folder: Path, server: socket.socket) -> None:
-    server.close()
-    with pytest.raises(StoreLostError, match="cannot be reached"):
-        open_store(load_plan(foreign_folder))
-
-
-def test_file_of_another_user_with_a_database_in_its_folder_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_of_another_user_with_its_own_database_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup:
         owned_by_another_user(cup.planned.path, monkeypatch)
         assert load_plan(cup.folder).store_url == cup.planned.store_url

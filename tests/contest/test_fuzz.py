@@ -166,9 +166,6 @@ def test_any_pool_is_read_or_refused(folder: Path, data: bytes) -> None:
     read_or_refuse(read_pool, folder / "pool.json", data)
 
 
-# --- the bounds themselves -------------------------------------------------------------------------------------------
-
-
 def test_work_that_grows_with_the_square_is_beyond_the_bounds() -> None:
     def search(size: int) -> None:
         for _ in range(size):

@@ -5,7 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, insert
 
 from judge.contest.hosts import contest_hosts
 from judge.contest_games import ScheduledGame
@@ -13,8 +12,8 @@ from judge.journal.events import WorkerBarred, WorkerJoined, WorkerLost, WorkerN
 from judge.statistics.fairness import FairnessTest
 from judge.statistics.scales import hypergeometric_tail
 from judge.store.contests import Store
-from judge.store.tables import attempts
 from judge.store.types import EntryRow
+from tests.store.server import execute
 
 
 @pytest.fixture
@@ -26,14 +25,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def add_attempts(path: Path, first: int, host: str, *states: str) -> None:
-    engine = create_engine(f"sqlite:///{path / 'cup.db'}")
-    rows = [
-        {"game": "m1", "number": number, "state": state, "host": host, "why": "", "started_at": "2026"}
-        for number, state in enumerate(states, first)
-    ]
-    with engine.begin() as connection:
-        connection.execute(insert(attempts), rows)
-    engine.dispose()
+    values = [f"('m1', {number}, '{state}', '{host}', '', '2026')" for number, state in enumerate(states, first)]
+    columns = "game, number, state, host, why, started_at"
+    execute(f"sqlite:///{path / 'cup.db'}", f"INSERT INTO attempts ({columns}) VALUES {', '.join(values)}")  # noqa: S608 our text
 
 
 def test_host_is_shown_with_slots_games_and_time_of_loss(store: Store, tmp_path: Path) -> None:

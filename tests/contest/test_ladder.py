@@ -53,9 +53,7 @@ def test_it_ends_when_one_agent_is_left() -> None:
 
 
 @pytest.mark.parametrize("is_over", [False, True])
-def test_a_line_that_another_process_writes_meanwhile_is_taken_before_the_draw(
-    is_over: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_line_of_another_process_is_read_before_the_draw(is_over: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     with cup(SEASON, 4, **COMMITTED) as contest:
         play(contest, by_chance(1), 5)
         schedule = contest.store.schedule
@@ -104,7 +102,7 @@ def test_a_season_ends_at_its_moment_and_drawn_games_still_count() -> None:
         assert len(scheduled(contest)) == 11
 
 
-def test_an_organiser_ends_a_season_once() -> None:
+def test_an_organiser_ends_the_season_of_a_ladder_once() -> None:
     with cup(SEASON, 8, **COMMITTED) as contest:
         play(contest, by_chance(1), 20)
         Scheduler(contest).schedule_next()
@@ -117,6 +115,10 @@ def test_an_organiser_ends_a_season_once() -> None:
             give(contest, order("end-season"))
         with pytest.raises(InputError, match="has ended already"):
             give(contest, order("freeze-admissions"))
+    with cup(RoundRobin(), 4) as contest:
+        for action in ("end-season", "freeze-admissions", "reopen-admissions"):
+            with pytest.raises(InputError, match="round-robin has no season"):
+                give(contest, order(action))
 
 
 def test_admissions_are_frozen_and_reopened_in_turns() -> None:
@@ -133,13 +135,6 @@ def test_admissions_are_frozen_and_reopened_in_turns() -> None:
         assert why_frozen(contest.store, contest.name) is None
         with pytest.raises(InputError, match="admissions are open already"):
             give(contest, order("reopen-admissions"))
-
-
-def test_only_a_ladder_has_a_season() -> None:
-    with cup(RoundRobin(), 4) as contest:
-        for action in ("end-season", "freeze-admissions", "reopen-admissions"):
-            with pytest.raises(InputError, match="round-robin has no season"):
-                give(contest, order(action))
 
 
 PLAN = 'name = "cup"\npolicy = "gomocup-standard"\n{}\n[format]\nname = "ladder"\nends = {}\n'

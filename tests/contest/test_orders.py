@@ -1,7 +1,7 @@
 """Orders of organisers, and their previews, which announce what an order does and change nothing."""
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from itertools import product
@@ -183,7 +183,6 @@ def result_of(do: Callable[[], Effect | DoneOrder]) -> Any:
 
 
 def numbers(cup: Cup) -> tuple[int, dict[str, tuple[int, float]]]:
-    """Cancelled games, and places with points."""
     contest = Contest(cup.store, cup.planned)
     lines = contest.view().table.lines
     return cup.store.counts(contest.name)[GameState.CANCELLED], {
@@ -194,7 +193,6 @@ def numbers(cup: Cup) -> tuple[int, dict[str, tuple[int, float]]]:
 def check_done(
     trial: Order[Any], announced: Effect, done: DoneOrder, cup: Cup, before: tuple[int, Mapping[str, tuple[int, float]]]
 ) -> None:
-    """Compare a preview with the contest after the order."""
     words, (cancelled_before, places), (now, after) = announced.words, before, numbers(cup)
     assert announced.done == done.done
     changes = {each.agent: (each.places[1], each.points[1]) for each in announced.changes}
@@ -230,75 +228,50 @@ def test_other_writers_wait_for_no_table_of_a_preview(url: str, monkeypatch: pyt
         assert {"images"} == {line.event for line in store.journal(contest.name)[lines:]}
 
 
-def pause() -> OrganiserOrder:
-    return OrganiserOrder("Olga", "pause", "", "why")
-
-
-def test_contest_that_is_over_is_not_paused(tmp_path: Path) -> None:
+def test_contest_without_running_games_is_paused_and_resumed_unless_it_is_over(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK) as cup:
+        pause, resume = (OrganiserOrder("Olga", action, "", "why") for action in ("pause", "resume"))
+        lines = cup.store.journal(cup.contest.name)
+        assert give(cup.contest, resume).done.endswith(" is open")
+        assert lines == cup.store.journal(cup.contest.name)
+        assert give(cup.contest, pause).done.endswith("is paused; no game is running")
+        give(cup.contest, resume)
         cup.play()
         with pytest.raises(InputError, match="is over: there is nothing to pause"):
-            give(cup.contest, pause())
+            give(cup.contest, pause)
         assert "open" == cup.store.state(cup.contest.name)
 
 
-def test_resume_of_an_open_contest_writes_nothing_into_its_journal(tmp_path: Path) -> None:
-    with Cup(tmp_path, STRONG_TO_WEAK) as cup:
-        lines = cup.store.journal(cup.contest.name)
-        assert give(cup.contest, OrganiserOrder("Olga", "resume", "", "why")).done.endswith(" is open")
-        assert lines == cup.store.journal(cup.contest.name)
+STOP, PAUSE = Stopped("anna", "bert", 2, "starved"), Paused("others measure")
+REPLAYED = "cup is open, 1 held games are played again"
 
 
-def test_pause_without_running_games_says_so(tmp_path: Path) -> None:
-    with Cup(tmp_path, STRONG_TO_WEAK) as cup:
-        assert give(cup.contest, pause()).done.endswith("is paused; no game is running")
-
-
-# --- games that voids have held --------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def contest() -> Iterator[Contest]:
-    """A contest of three, in which one game stays void and was set aside."""
-    with cup(RoundRobin(games=2), 3) as found:
-        issued = found.store.issue(found.name, "here")
+@pytest.mark.parametrize(
+    ("changes", "words", "done", "is_left"),
+    [
+        # Its last try would come at once otherwise, on the host on which it was void, and stop the contest.
+        ([PAUSE], "Stopped games that are played again: 0.", "cup is open", True),
+        ([STOP], "Stopped games that are played again: 1.", REPLAYED, False),
+        ([STOP, PAUSE], "Stopped games that are played again: 1.", REPLAYED, False),
+        ([], "", REPLAYED, False),
+    ],
+    ids=["a pause", "a stop", "a pause after a stop", "open"],
+)
+def test_resume_replays_a_game_that_was_set_aside_unless_the_contest_was_only_paused(
+    changes: Sequence[Paused | Stopped], words: str, done: str, is_left: bool
+) -> None:
+    with cup(RoundRobin(games=2), 3) as contest:
+        store, name = contest.store, contest.name
+        issued = store.issue(name, "here")
         assert issued is not None
-        assert GameState.HELD is found.store.void(issued.id, issued.attempt, "starved", None, allowed=1)
-        found.store.remark(found.name, SetAside(issued.id, 1, "starved"))
-        yield found
+        assert GameState.HELD is store.void(issued.id, issued.attempt, "starved", None, allowed=1)
+        store.remark(name, SetAside(issued.id, 1, "starved"))
+        for change in changes:
+            store.set_state(name, change)
 
-
-def resumed(contest: Contest) -> str:
-    return give(contest, OrganiserOrder("Olga", "resume", "", "it is quiet again")).done
-
-
-def held(contest: Contest) -> int:
-    return contest.store.counts(contest.name)[GameState.HELD]
-
-
-def test_a_pause_leaves_games_that_were_set_aside_for_the_end(contest: Contest) -> None:
-    """Its last try would come at once otherwise, on the host on which it was void, and stop the contest."""
-    contest.store.set_state(contest.name, Paused("others measure"))
-
-    assert "Stopped games that are played again: 0." in previewed(contest, "resume").words
-    assert "tried after all others: 1." in previewed(contest, "resume").note
-    assert "cup is open" == resumed(contest)
-    assert 1 == held(contest)
-    assert not [line for line in contest.store.journal(contest.name) if line.event == "released"]
-
-
-@pytest.mark.parametrize("paused_too", [False, True])
-def test_games_that_stopped_the_contest_are_replayed_at_once(contest: Contest, paused_too: bool) -> None:
-    contest.store.set_state(contest.name, Stopped("anna", "bert", 2, "starved"))
-    if paused_too:
-        contest.store.set_state(contest.name, Paused("others measure"))
-
-    assert "Stopped games that are played again: 1." in previewed(contest, "resume").words
-    assert "set aside" not in previewed(contest, "resume").words
-    assert "cup is open, 1 held games are played again" == resumed(contest)
-    assert 0 == held(contest)
-
-
-def test_resuming_an_open_contest_retries_set_aside_games_now(contest: Contest) -> None:
-    assert "cup is open, 1 held games are played again" == resumed(contest)
-    assert 0 == held(contest)
+        announced = previewed(contest, "resume")
+        assert words in announced.words
+        assert is_left == ("set aside and are tried after all others: 1." in announced.note)
+        assert done == give(contest, OrganiserOrder("Olga", "resume", "", "it is quiet again")).done
+        assert int(is_left) == store.counts(name)[GameState.HELD]
+        assert is_left != any(line.event == "all-released" for line in store.journal(name))

@@ -26,10 +26,7 @@ def plan(folder: Path, text: str) -> Planned:
         (HEAD + '[format]\nname = "swiss"', ": the key 'format.rounds' is missing"),
         (HEAD + '[format]\nname = "swiss"\nrounds = 0', "line 5: format.rounds: Input should be greater than or equal"),
         (HEAD + '[format]\nname = "swizz"', "line 3: format: .*'swiss'"),
-        (
-            HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"',
-            "a ladder has no rounds that could be",
-        ),
+        (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"', "a ladder has no rounds that could be"),
         (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "knockout"', "depends on results: give the moment at"),
         (HEAD + "[freeze]\nreveal_at = 2027-03-02T18:00:00Z\n" + ROUND_ROBIN, "give either last_rounds or at"),
         (HEAD + "[freeze]\nlast_rounds = 0\n" + ROUND_ROBIN, "line 4: freeze.last_rounds: Input should be greater"),
@@ -111,12 +108,9 @@ def test_paths_are_from_the_file_s_own_folder(tmp_path: Path) -> None:
     planned = plan(tmp_path, 'name = "cup"\npolicy = "mine.toml"\n' + ROUND_ROBIN + agents)
 
     assert "mine" == planned.policy.name
-    assert [
-        f"{tmp_path}/house-strong",
-        "house-instant",
-        f"{tmp_path}/../elsewhere",
-        f"{tmp_path}/pyproject.toml",
-    ] == [planned.locate(agent) for agent in planned.plan.agents]
+    assert [f"{tmp_path}/house-strong", "house-instant", f"{tmp_path}/../elsewhere", f"{tmp_path}/pyproject.toml"] == [
+        planned.locate(agent) for agent in planned.plan.agents
+    ]
 
 
 @pytest.mark.parametrize(
@@ -133,21 +127,17 @@ def test_store_file_is_in_the_folder(tmp_path: Path, store: str, url: str) -> No
     assert url.format(folder=tmp_path) == planned.store_url
 
 
-def test_openings_of_a_continuous_game_may_hold_a_row(tmp_path: Path) -> None:
-    (tmp_path / "openings.txt").write_text("a1a3b1c3c1e3d1g3e1\n")
+def test_openings_are_read_with_the_board_and_options_of_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "openings.txt").write_text("h8i9\n\n# the second\n0,0, 1,1, 2,2\n")
     openings = ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n'
+    expected = [((7, 7), (8, 8)), ((10, 10), (11, 11), (12, 12))]
+    assert expected == plan(tmp_path, HEAD + openings).openings()
 
+    (tmp_path / "openings.txt").write_text("a1a3b1c3c1e3d1g3e1\n")
     with pytest.raises(InputError, match=r"line 1: .e1.: stone 9 of the opening: .*5 in a row"):
         plan(tmp_path, HEAD + openings).openings()
     change = 'change = ["game.options.continuous=true"]\n'
     assert 9 == len(plan(tmp_path, HEAD + change + openings).openings()[0])
-
-
-def test_openings_are_read_with_the_board_of_the_policy(tmp_path: Path) -> None:
-    (tmp_path / "openings.txt").write_text("h8i9\n\n# the second\n0,0, 1,1, 2,2\n")
-    planned = plan(tmp_path, HEAD + ROUND_ROBIN + '[openings]\nfile = "openings.txt"\n')
-
-    assert [((7, 7), (8, 8)), ((10, 10), (11, 11), (12, 12))] == planned.openings()
 
 
 @pytest.mark.parametrize("table", ['file = "openings.txt"', "transform = true"])

@@ -1,14 +1,20 @@
-"""Every change that judge makes to a contest file, for each form of tables; test_toml_edit.py has others."""
+"""Every change that judge makes to a contest file, for each form of tables, and changes of single values."""
 
+import re
+import tomllib
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from judge.base.errors import InputError
 from judge.base.resources import POLICIES
 from judge.contest.plan import Planned, load_plan
-from judge.contest.plan_edits import move_paths, next_text, relocated, with_changes
+from judge.contest.plan_edits import Document, edited, move_paths, next_text, relocated, set_value, with_changes
 from judge.contest.settings import _changed_text, settings_of
 
 TEMPLATE = """\
@@ -143,12 +149,8 @@ def test_a_change_replaces_that_of_the_same_key() -> None:
 def test_folder_may_be_called_as_shipped_openings(tmp_path: Path) -> None:
     def document(folder: str) -> dict[str, object]:
         agents, ratings = [{"path": f"{folder}judge:mine"}], {"with": [f"{folder}judge:last"], "from": ""}
-        return {
-            "policy": f"{folder}p.toml:fast",
-            "agents": agents,
-            "openings": {"file": "judge:swap"},
-            "ratings": ratings,
-        }
+        fixed = {"openings": {"file": "judge:swap"}}
+        return {"policy": f"{folder}p.toml:fast", "agents": agents, "ratings": ratings, **fixed}
 
     found = document("")
     move_paths(found, lambda path: f"../{path}" if path else path)
@@ -156,3 +158,68 @@ def test_folder_may_be_called_as_shipped_openings(tmp_path: Path) -> None:
     assert document("../") == found
     (tmp_path / "judge:last").mkdir()
     assert "../judge:last" == relocated("judge:last", tmp_path, tmp_path / "next")
+
+
+# --- single values ---------------------------------------------------------------------------------------------------
+
+FILE = """\
+# my cup
+name = "cup"  # short
+change = [
+  "clock.turn_ms=5",  # a ] in a comment
+]
+
+[submissions]   # when
+closes = 2027-03-31T18:00:00Z # evening
+[[agents]]
+path = "house-instant"
+"""
+
+
+def with_value(text: str, keys: tuple[str, ...], value: object) -> str:
+    return edited(text, lambda document: set_value(document, keys, value))
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "before", "after"),
+    [
+        (("name",), "new", 'name = "cup"  # short', 'name = "new"  # short'),
+        (("title",), "A cup", "]\n\n[sub", ']\ntitle = "A cup"\n\n[sub'),
+        (("submissions", "closes"), date(2027, 4, 1), "2027-03-31T18:00:00Z # evening", "2027-04-01 # evening"),
+        (("contest", "starts"), None, "", ""),
+    ],
+)
+def test_one_value_is_changed_and_the_rest_stays(keys: tuple[str, ...], value: object, before: str, after: str) -> None:
+    assert FILE.replace(before, after, 1) == with_value(FILE, keys, value)
+
+
+def test_a_missing_table_is_made_an_array_is_replaced_and_a_value_is_removed() -> None:
+    changed = with_value(FILE, ("contest", "starts"), date(2027, 5, 1))
+    assert changed.startswith(FILE)
+    assert {"starts": date(2027, 5, 1)} == tomllib.loads(changed)["contest"]
+    changed = with_value(FILE, ("change",), ["clock.turn_ms=9"])
+    assert ["clock.turn_ms=9"] == tomllib.loads(changed)["change"]
+    assert {} == tomllib.loads(with_value(FILE, ("submissions", "closes"), None))["submissions"]
+
+
+@pytest.mark.parametrize(
+    ("former", "value", "after"), [("'a'", "b", "'b'"), ('"a"', "b", '"b"'), ("'a'", "b'", '"b\'"')]
+)
+def test_a_text_keeps_its_quotes_if_it_can(former: str, value: str, after: str) -> None:
+    assert f"name = {after} # c\n" == with_value(f"name = {former} # c\n", ("name",), value)
+
+
+def test_an_edit_of_a_value_that_is_no_table_is_refused() -> None:
+    def change_the_parsed_file_only(document: Document) -> None:
+        if type(document) is not dict:
+            document["a"] = 2
+
+    with pytest.raises(InputError, match="edit the file"):
+        edited("a = [1]\n[[b]]\nc = 1\n", change_the_parsed_file_only)
+
+
+@given(st.text(max_size=40), st.sampled_from(["name", "title"]))
+def test_any_text_is_written_and_read_again(value: str, key: str) -> None:
+    before, after = tomllib.loads(FILE), tomllib.loads(with_value(FILE, (key,), value))
+    assert before | {key: value} == after
+    assert re.findall("#.*", FILE) == re.findall("#.*", with_value(FILE, ("zone",), "UTC"))

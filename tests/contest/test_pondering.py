@@ -49,9 +49,7 @@ ODD = r"slots\.cores: clock\.ponder = true gives each seat half .* {} is odd: wr
         ),
     ],
 )
-def test_slot_that_does_not_fit_the_policy_is_refused_with_the_fix(
-    changes: str, cores: int, problem: str, tmp_path: Path
-) -> None:
+def test_slot_that_does_not_fit_the_policy_is_refused(changes: str, cores: int, problem: str, tmp_path: Path) -> None:
     league = (
         f'policy = "gomocup-standard"\nchange = [{changes}]\nformat = {{ name = "swiss", rounds = 3 }}\n'
         f"slots = {{ cores = {cores} }}\n"
@@ -69,13 +67,15 @@ def test_slot_that_does_not_fit_the_policy_is_refused_with_the_fix(
         load_cup(cup)
 
 
-def test_host_without_a_core_for_the_judge_is_refused() -> None:
-    most = len(whole_cores())
+def test_host_without_a_core_for_the_judge_and_a_match_without_its_cores_are_refused() -> None:
+    before, most = available(), len(whole_cores())
     assert slots_on_host(most)
-    with pytest.raises(
-        InputError, match=rf"a game needs {most} cores and the judge one, and this process may use {most}"
-    ):
+    why = rf"a game needs {most} cores and the judge one, and this process may use {most}"
+    with pytest.raises(InputError, match=why):
         slots_on_host(most, ponders=True)
+    with pytest.raises(InputError, match=rf"limits\.threads = {most + 1}: a game needs {most + 1} cores"):
+        place_on_host(changed(f"limits.threads={most + 1}"))
+    assert before == available()
 
 
 def changed(*changes: str) -> Policy:
@@ -98,13 +98,6 @@ def test_worker_whose_slot_does_not_fit_gets_no_games(slot: Slot, changes: tuple
 
     assert reason in found
     assert bool(reason) == bool(found)
-
-
-def test_slot_of_a_match_has_the_cores_of_the_policy() -> None:
-    before, most = available(), len(whole_cores())
-    with pytest.raises(InputError, match=rf"limits\.threads = {most + 1}: a game needs {most + 1} cores"):
-        place_on_host(changed(f"limits.threads={most + 1}"))
-    assert before == available()
 
 
 CONTEST = """

@@ -152,9 +152,7 @@ def test_results_are_checked_and_priorities_follow_them(cup: Cup, monkeypatch: p
         pytest.param(frozenset({"one", "two"}), id="in order"),
     ],
 )
-def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
-    cup: Cup, is_fixed: bool, alone: frozenset[str]
-) -> None:
+def test_game_that_stays_void_is_set_aside_and_tried_last(cup: Cup, is_fixed: bool, alone: frozenset[str]) -> None:
     """Later games of its agents do not wait for it, even where agents' folders go from game to game."""
     cup.begin(RoundRobin(games=4))
     tried: list[int] = []
@@ -184,9 +182,7 @@ def test_game_that_stays_void_is_set_aside_and_retried_after_the_others(
         pytest.param(frozenset({"one", "two", "three"}), id="in order"),
     ],
 )
-def test_games_of_other_agents_are_played_while_all_games_of_one_agent_are_held(
-    cup: Cup, alone: frozenset[str]
-) -> None:
+def test_games_of_others_are_played_while_all_games_of_one_agent_are_held(cup: Cup, alone: frozenset[str]) -> None:
     cup.begin(RoundRobin(games=1, cycles=2), "one", "two", "three")
     loop = cup.runner(lambda issued: "two" in (issued.first, issued.second), alone=alone, pause_s=0.1)
 

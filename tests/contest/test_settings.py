@@ -107,9 +107,7 @@ def kill_after_commit(planned: Planned) -> None:
 
 
 @pytest.mark.parametrize("is_sent_again", [False, True])
-def test_change_of_a_process_killed_after_its_commit_is_finished_by_the_next(
-    planned: Planned, register: Register, is_sent_again: bool
-) -> None:
+def test_next_process_finishes_a_committed_change(planned: Planned, register: Register, is_sent_again: bool) -> None:
     version = settings_of(planned).version
     kill_after_commit(planned)
     if is_sent_again:

@@ -91,9 +91,7 @@ OWN = '[openings]\nfile = "judge:freestyle-20"\n'
         ('name = "swiss"\nrounds = 1\ngames = 2', "", ""),
     ],
 )
-def test_plan_warns_where_agents_can_only_repeat_themselves(
-    form: str, openings: str, warning: str, tmp_path: Path
-) -> None:
+def test_plan_warns_where_agents_can_only_repeat_games(form: str, openings: str, warning: str, tmp_path: Path) -> None:
     (tmp_path / "contest.toml").write_text(PLAN.format(form=form, openings=openings))
     found = [*warnings_of(load_plan(tmp_path))]
 

@@ -1,10 +1,10 @@
 """What a contest was begun with: files by their digests, ranks, images, and a document that says it all."""
 
 import json
-import shutil
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -53,18 +53,15 @@ def planned(tmp_path: Path) -> Planned:
 
 
 def snapshot(planned: Planned, **changes: object) -> Snapshot:
-    staging = planned.folder / "staging"
-    staging.mkdir()
-    try:
-        plan = planned.plan.model_copy(update=changes)
-        secret = CHANCE if plan.seed is None else None
-        return take_snapshot(replace(planned, plan=plan), staging, {}, secret)
-    finally:
-        shutil.rmtree(staging)
+    plan = planned.plan.model_copy(update=changes)
+    secret = CHANCE if plan.seed is None else None
+    with TemporaryDirectory() as staging:
+        return take_snapshot(replace(planned, plan=plan), Path(staging), {}, secret)
 
 
 @pytest.mark.docker
-def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
+def test_document_contains_every_term_of_the_contest_and_agents_are_stored_by_content(planned: Planned) -> None:
+    """What the organiser does to the originals afterwards is nothing to the contest."""
     found = snapshot(planned)
 
     assert found == read_snapshot(found.model_dump_json())
@@ -76,6 +73,13 @@ def test_document_contains_every_term_of_the_contest(planned: Planned) -> None:
     assert {"python"} <= found.images.keys() <= {*planned.policy.admits}
     assert find_runtime("python").id == found.images["python"].id
     assert 64 == len(found.images["python"].content)
+
+    one, two, three = (entry.seat.digest for entry in found.entries)
+    (planned.folder / "brain.py").unlink()
+    assert one == two
+    assert {one, three} == AgentStore(planned.agents).digests()
+    for digest in (one, three):
+        assert digest == program_digest(AgentStore(planned.agents).get(digest))
 
 
 @pytest.mark.docker
@@ -89,35 +93,15 @@ def test_ladder_has_the_images_of_agents_that_may_join(planned: Planned) -> None
 
 
 @pytest.mark.docker
-def test_agents_are_stored_by_content(planned: Planned) -> None:
-    """What the organiser does to the originals afterwards is nothing to the contest."""
-    found = snapshot(planned)
-    one, two, three = (entry.seat.digest for entry in found.entries)
-    (planned.folder / "brain.py").unlink()
+def test_ranks_are_those_of_the_named_seeds_or_of_a_secret_that_is_not_revealed(planned: Planned) -> None:
+    named = snapshot(planned, seeds=("three", "one"))
+    assert [("three", 1), ("one", 2), ("two", 3)] == [(entry.name, entry.rank) for entry in named.entries]
 
-    assert one == two
-    assert {one, three} == AgentStore(planned.agents).digests()
-    for digest in (one, three):
-        assert digest == program_digest(AgentStore(planned.agents).get(digest))
-
-
-@pytest.mark.docker
-def test_contest_without_a_seed_commits_to_its_secret_without_revealing_it(
-    planned: Planned,
-) -> None:
     found = snapshot(planned, seed=None, seeding="drawn")
-
     assert (None, commitment_to(CHANCE)) == (found.seed, found.commitment)
     assert CHANCE not in found.model_dump_json()
     key = contest_key(CHANCE, found.name)
     assert ranks_of(3, "drawn", key) == [entry.rank for entry in found.entries]
-
-
-@pytest.mark.docker
-def test_agents_that_the_file_names_as_seeds_come_first(planned: Planned) -> None:
-    found = snapshot(planned, seeds=("three", "one"))
-
-    assert [("three", 1), ("one", 2), ("two", 3)] == [(entry.name, entry.rank) for entry in found.entries]
 
 
 @pytest.mark.parametrize(("most", "is_refused"), [(0, False), (1, True), (2, False)])
@@ -159,8 +143,7 @@ def test_all_seeds_that_do_not_take_part_are_named_in_the_order_of_the_file(plan
 @pytest.mark.docker
 def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -> None:
     (planned.folder / "other.py").rename(planned.folder / "away")
-    store = open_store(planned)
-    try:
+    with closing(open_store(planned)) as store:
         with pytest.raises(InputError, match="there is no file or directory"):
             begin(store, planned, {})
         assert [] == store.contest_names()
@@ -170,8 +153,6 @@ def test_nothing_is_begun_by_a_contest_that_cannot_be_played(planned: Planned) -
         assert not begin(store, planned, {}).has_new_plan
         (planned.folder / "contest.toml").write_text(planned.text + "# a remark\n")
         assert begin(store, load_plan(planned.folder), {}).has_new_plan
-    finally:
-        store.close()
 
 
 def test_invalid_contest_is_refused() -> None:

@@ -1,8 +1,10 @@
 """Start ratings of a ladder: from a folder or an export of the last season, or from another contest."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,12 @@ from tests.contests import nothing, submit
 from tests.examples import examples
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.verify.second_opinion import accepted
+from tests.verify.test_every_claim import Path_, kinds
 from tests.verify.test_ladder import history_of, joins, versions
 
 SEASON = 'name = "ladder"\ntotal_games = 24\nanchors = { dora = 1500 }'
 FAILURES = "[failures]\nlimit = 1"
+HEAD = 'name = "next"\npolicy = "gomocup-standard"\n[format]\n'
 
 
 @pytest.fixture(scope="module")
@@ -41,10 +45,7 @@ def started(last: Cup, source: str, more: str = "anchors = { dora = 1500 }", **d
     """The terms of the next season, with the same files except for `digests`."""
     folder = last.folder.parent / "next"
     folder.mkdir(exist_ok=True)
-    text = (
-        f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\n{more}\n[ratings]\nfrom = "{source}"\n'
-    )
-    (folder / "contest.toml").write_text(text)
+    (folder / "contest.toml").write_text(f'{HEAD}name = "ladder"\n{more}\n[ratings]\nfrom = "{source}"\n')
     agents = {entry.name: entry.seat.digest for entry in last.contest.snapshot.entries}
     form = resolved_format(load_plan(folder), [*{**agents, **digests}.items()])
     assert isinstance(form, Ladder)
@@ -61,23 +62,18 @@ def test_folder_and_export_give_the_same_ratings_on_the_scale_of_the_anchors(las
     assert all(30 < each.deviation < 500 for each in form.ratings.values())
 
 
-def test_other_files_have_the_deviation_of_a_new_version(last: Cup) -> None:
+def test_other_files_have_the_deviation_of_a_new_version_and_the_contest_file_comes_first(last: Cup) -> None:
     same, changed = (started(last, "../last", **files).ratings["anna"] for files in ({}, {"anna": "1" * 64}))
     assert same.rating == changed.rating
     assert changed.deviation == pytest.approx((same.deviation**2 + 200**2) ** 0.5, abs=0.02)
-    widest = "anchors = { dora = 1500 }\nversion_deviation = 2000"
+    anchors = "anchors = { dora = 1500 }\n"
+    widest = f"{anchors}version_deviation = 2000"
     assert started(last, "../last", widest, anna="1" * 64).ratings["anna"].deviation == 2000
-
-
-def test_ratings_of_the_contest_file_come_first(last: Cup) -> None:
-    given = "anchors = { dora = 1500 }\nratings = { anna = { rating = 1700, deviation = 20 } }"
+    given = f"{anchors}ratings = {{ anna = {{ rating = 1700, deviation = 20 }} }}"
     assert started(last, "../last", given).ratings["anna"] == StartRating(rating=1700, deviation=20)
-
-
-def test_without_anchors_the_last_anchors_keep_the_scale(last: Cup) -> None:
+    # Without anchors the last ones keep the scale.
     form = started(last, "../last", "")
-    assert form.ratings["dora"] == StartRating(rating=1500, deviation=200)
-    assert form.ratings["anna"] == started(last, "../last").ratings["anna"]
+    assert (StartRating(rating=1500, deviation=200), same) == (form.ratings["dora"], form.ratings["anna"])
 
 
 @pytest.mark.parametrize(
@@ -136,10 +132,7 @@ def test_an_agent_of_the_last_season_joins_later_at_its_last_rating(tmp_path: Pa
 
 
 def test_only_a_ladder_starts_from_ratings(tmp_path: Path) -> None:
-    text = (
-        'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "swiss"\nrounds = 3\n[ratings]\nfrom = "../x"\n'
-    )
-    (tmp_path / "contest.toml").write_text(text)
+    (tmp_path / "contest.toml").write_text(f'{HEAD}name = "swiss"\nrounds = 3\n[ratings]\nfrom = "../x"\n')
     with pytest.raises(InputError, match=r"ratings.from: swiss does not start from ratings, only ladder does"):
         load_plan(tmp_path)
 
@@ -195,48 +188,44 @@ def test_the_next_file_starts_from_the_last_season_and_has_no_old_end(last: Cup)
     ],
 )
 def test_wrong_anchor_is_named(anchors: str, problem: str, tmp_path: Path) -> None:
-    text = f'name = "next"\npolicy = "gomocup-standard"\n[format]\nname = "ladder"\nanchors = {anchors}\n'
-    (tmp_path / "contest.toml").write_text(text)
+    (tmp_path / "contest.toml").write_text(f'{HEAD}name = "ladder"\nanchors = {anchors}\n')
     agents = [(name, "1" * 64) for name in ("anna", "bert", *(["dora"] if "dora" in anchors else []))]
     with pytest.raises(InputError, match=problem):
         resolved_format(load_plan(tmp_path), agents)
 
 
 VALUES: tuple[Any, ...] = (None, 0, -1, 10**30, 1e308, "", "anna", "nosuch", [], {}, True, "x" * 5000, "win", "0" * 64)
+TABLES = ("games", "pairings", "disqualified", "journal")
 
 
 @pytest.fixture(scope="module")
-def forged(last: Cup) -> Path:
+def places(last: Cup) -> Sequence[Sequence[tuple[Path, Path_]]]:
+    """The places of all values in a copy of the export, by their kinds."""
     folder = last.folder.parent
-    for path in ("contest.json", *(f"data/{name}.json" for name in TABLES)):
+    for path in ("contest.json", "chance.json", *(f"data/{name}.json" for name in TABLES)):
         (folder / "forged" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "forged" / path).write_bytes((folder / "export" / path).read_bytes())
-    return folder / "forged"
-
-
-TABLES = ("games", "pairings", "disqualified", "journal")
+    return list(kinds(folder / "forged").values())
 
 
 @settings(max_examples=examples(150))
 @given(data=st.data())
-def test_forged_export_gives_ratings_or_is_refused(last: Cup, forged: Path, data: st.DataObject) -> None:
-    names = ("contest.json", "data/games.json", "data/pairings.json", "data/journal.json")
-    path = forged / data.draw(st.sampled_from(names))
+def test_forged_export_gives_ratings_or_is_refused(
+    last: Cup, places: Sequence[Sequence[tuple[Path, Path_]]], data: st.DataObject
+) -> None:
+    path, place = data.draw(st.sampled_from(data.draw(st.sampled_from(places))))
+    *outer, key = place[: data.draw(st.integers(1, len(place)))]
     before = path.read_bytes()
     document = json.loads(before)
-    place, key = document, data.draw(st.sampled_from(keys_of(document)))
-    while keys_of(place[key]):
-        if not data.draw(st.integers(0, 6)):
-            break
-        place = place[key]
-        key = data.draw(st.sampled_from(keys_of(place)))
+    changed: Any = reduce(getitem, outer, document)
+    former = changed[key]
     change = data.draw(st.sampled_from(("set", "set", "remove", "copy")))
     if change == "remove":
-        del place[key]
-    elif change == "copy" and isinstance(place, list):
-        place.append(place[key])
+        del changed[key]
+    elif change == "copy" and isinstance(changed, list):
+        changed.append(former)
     else:
-        place[key] = data.draw(st.sampled_from(VALUES))
+        changed[key] = data.draw(st.sampled_from(VALUES))
     path.write_text(json.dumps(document))
     try:
         assert started(last, "../forged").model_dump_json()
@@ -244,10 +233,3 @@ def test_forged_export_gives_ratings_or_is_refused(last: Cup, forged: Path, data
         assert "contest.toml" in str(error) or "forged" in str(error)  # noqa: PT017
     finally:
         path.write_bytes(before)
-
-
-def keys_of(value: object) -> list[Any]:
-    """Of an object or an array that is not empty."""
-    if isinstance(value, dict):
-        return list(value)
-    return list(range(len(value))) if isinstance(value, list) else []

@@ -31,6 +31,8 @@ from tests.broadcast.logs import PAIR
 from tests.contest.test_plan import HEAD, ROUND_ROBIN, plan
 from tests.publish.cups import Cup
 
+PRAGUE = "Europe/Prague"
+
 
 @pytest.mark.parametrize(
     ("zone", "moments", "sentence"),
@@ -39,17 +41,13 @@ from tests.publish.cups import Cup
         ("Europe/Prag", "contest.starts = 2026-11-22T18:00:00", "is not known here"),
         ("../../etc", "contest.starts = 2026-11-22T18:00:00", "is not known here"),
         (
-            "Europe/Prague",
+            PRAGUE,
             "submissions.opens = 2026-10-25T02:30:00",
             r"happens twice in Europe/Prague.* write 2026-10-25T02:30:00\+02:00 or 2026-10-25T02:30:00\+01:00",
         ),
+        (PRAGUE, "contest.starts = 2026-03-29T02:30:00", "does not exist in Europe/Prague.* write 2026-03-29T03:30:00"),
         (
-            "Europe/Prague",
-            "contest.starts = 2026-03-29T02:30:00",
-            "does not exist in Europe/Prague.* write 2026-03-29T03:30:00",
-        ),
-        (
-            "Europe/Prague",
+            PRAGUE,
             "submissions = { opens = 2026-11-22T18:00:00, closes = 2026-11-22T18:00:00+01:00 }",
             r"submissions.closes is .*, before submissions.opens",
         ),
@@ -79,8 +77,6 @@ def test_a_local_time_is_of_the_zone_that_the_file_names(tmp_path: Path) -> None
     said = "submissions open at 2026-07-01 08:00:00 CEST (Europe/Prague), close at 2026-12-01 18:00:00 UTC-05:00"
     assert said == windows.words
 
-
-# --- what happens at them --------------------------------------------------------------------------------------------
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -239,9 +235,7 @@ def test_contest_that_a_service_on_one_processor_starts_may_use_all(tmp_path: Pa
         os.sched_setaffinity(0, given)
 
 
-def test_service_runs_no_python_code_in_a_fork_to_start_a_contest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_service_runs_no_python_in_a_fork_to_start_a_contest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another thread of it may have a lock at that moment, which nothing releases in the fork."""
     given: list[object] = []
     started = subprocess.Popen.__init__

@@ -104,10 +104,7 @@ def found(public: Public, keys: Path | None = None) -> tuple[VerificationReport,
     )
 
 
-# --- what a witness signed is carried --------------------------------------------------------------------------------
-
-
-def test_export_contains_the_signatures_of_a_standard_witness(true: Public, keys: Path) -> None:
+def test_export_and_live_site_contain_the_signatures_of_a_standard_witness(true: Public, keys: Path) -> None:
     report, second = found(true, keys)
 
     assert ([], []) == (list(report.problems), second)
@@ -118,6 +115,11 @@ def test_export_contains_the_signatures_of_a_standard_witness(true: Public, keys
     page = (true.directory / "verify.html").read_text()
     (file,) = (true.directory / "log/witness").iterdir()
     assert f'href="log/witness/{file.name}"' in page
+    folder = true.directory.parent / "cup"
+    with closing(SignedLog(load_plan(folder).store_url, "spring-cup", folder)) as log:
+        (path,) = [path for path, _ in log.new_files(0)[1] if path.startswith("log/witness/")]
+        assert (true.directory / path).read_bytes() == log.file(path)
+        assert log.file("log/witness/../../organiser.key") is None
 
 
 def test_a_witness_that_the_reader_names_must_have_signed(true: Public, keys: Path, tmp_path: Path) -> None:
@@ -128,17 +130,6 @@ def test_a_witness_that_the_reader_names_must_have_signed(true: Public, keys: Pa
     keys.write_text("nobody\n")
     with pytest.raises(InputError, match="not a key as NAME"):
         found(true, keys)
-
-
-def test_live_site_contains_witness_signatures(true: Public) -> None:
-    folder = true.directory.parent / "cup"
-    with closing(SignedLog(load_plan(folder).store_url, "spring-cup", folder)) as log:
-        (path,) = [path for path, _ in log.new_files(0)[1] if path.startswith("log/witness/")]
-        assert (true.directory / path).read_bytes() == log.file(path)
-        assert log.file("log/witness/../../organiser.key") is None
-
-
-# --- asking ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -224,9 +215,6 @@ def test_witnesses_are_asked_while_a_contest_is_played_and_at_its_end(
     assert "a witness did not sign" in [event["event"] for event in events]
 
 
-# --- a witness that is away ------------------------------------------------------------------------------------------
-
-
 def says(status: int, body: bytes = b"") -> Callable[[BaseHTTPRequestHandler], None]:
     def answer(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(status)
@@ -265,9 +253,7 @@ def test_contest_is_locked_in_without_asking_and_an_unavailable_witness_is_repor
     assert not (folder / "witnesses").exists()
 
 
-def test_an_error_in_one_turn_of_asking_does_not_end_the_next_turns(
-    announced: tuple[Store, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_error_in_one_turn_ends_no_later_turn(announced: tuple[Store, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     turns, again = [], threading.Event()
 
     def fails(*_: object) -> None:
@@ -301,9 +287,7 @@ def test_a_witness_that_sends_a_byte_now_and_then_does_not_hold_the_contest_up(
     gone.set()
 
 
-def test_a_log_that_was_rewritten_after_the_witness_signed_is_found_in_the_export_itself(
-    true: Public, copy: Public, keys: Path
-) -> None:
+def test_log_rewritten_after_a_signature_is_found_in_the_export(true: Public, copy: Public, keys: Path) -> None:
     rewrite(copy, lambda lines: lines.__setitem__(5, replace(lines[5], data="{}")))
     file = next((true.directory / "log/witness").iterdir())
     (copy.directory / "log/witness").mkdir(exist_ok=True)

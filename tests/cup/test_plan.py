@@ -33,10 +33,7 @@ def plan(folder: Path, text: str) -> PlannedCup:
         (HEAD + ONE + ONE, "line 7: leagues.name: two leagues are named one; rename one"),
         (HEAD + ONE.replace("one", "agents"), "line 3: leagues.name: agents is a folder of the site"),
         (HEAD + ONE.replace("one", "a/b"), "line 3: leagues.0.name: String should match pattern"),
-        (
-            HEAD + ONE.replace("fastgame", "fastgam"),
-            "line 4: leagues.one.policy: unknown policy 'gomocup-fastgam'",
-        ),
+        (HEAD + ONE.replace("fastgame", "fastgam"), "line 4: leagues.one.policy: unknown policy 'gomocup-fastgam'"),
         (HEAD + ONE + "medal = false\n", "line 6: unknown key 'leagues.0.medal'; did you mean 'medals'?"),
         (HEAD + ONE + 'order = "lowest"\n', 'line 6: leagues.one.order = "lowest"'),
         (HEAD + ONE + "promoted = 2\n", "promoted needs after"),
@@ -67,10 +64,8 @@ def test_mistake_is_reported_with_file_and_field(tmp_path: Path, text: str, sent
 
 def test_league_has_the_shared_keys_of_the_cup_unless_it_has_its_own(tmp_path: Path) -> None:
     moments = "submissions = { closes = 2027-03-01T18:00:00 }\n"
-    cup = plan(
-        tmp_path,
-        HEAD + 'zone = "Europe/Prague"\nagents_per_author = 1\n' + moments + ONE + TWO + "agents_per_author = 2\n",
-    )
+    shared = f'zone = "Europe/Prague"\nagents_per_author = 1\n{moments}'
+    cup = plan(tmp_path, HEAD + shared + ONE + TWO + "agents_per_author = 2\n")
 
     one, two = (cup.contest(name).plan for name in ("one", "two"))
     assert ("cup-one", 1, 2) == (one.name, one.agents_per_author, two.agents_per_author)
@@ -81,15 +76,10 @@ def test_league_has_the_shared_keys_of_the_cup_unless_it_has_its_own(tmp_path: P
 def test_file_of_a_league_is_a_contest_with_the_same_values(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "openings.txt").write_text("h8i9\n")
-    text = (
-        HEAD
-        + ONE
-        + 'openings = { file = "openings.txt", shuffle = true }\n'
-        + 'ratings = { with = ["../last/one"], anchors = { "a.b" = 1500.5 } }\n'
-        + entry("a", "one")
-        + '[[entries]]\npath = "mine"\nleagues = ["one"]\n'
-    )
-    cup = plan(tmp_path, text)
+    openings = 'openings = { file = "openings.txt", shuffle = true }\n'
+    ratings = 'ratings = { with = ["../last/one"], anchors = { "a.b" = 1500.5 } }\n'
+    mine = '[[entries]]\npath = "mine"\nleagues = ["one"]\n'
+    cup = plan(tmp_path, HEAD + ONE + openings + ratings + entry("a", "one") + mine)
 
     written = cup.write("one", [AgentPlan(path="two/agents/b", name="b")])
 

@@ -13,9 +13,7 @@ from tests.cup.test_plan import HEAD, ONE, plan
 
 
 @pytest.mark.parametrize("moment", ["before it is listed", "before it receives signals", "after it receives signals"])
-def test_league_whose_start_is_interrupted_has_not_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
+def test_league_interrupted_at_start_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     said: list[str] = []
     with CupRun(plan(tmp_path, HEAD + ONE), [], said.append) as cup:
 

@@ -38,35 +38,27 @@ def test_an_organiser_makes_a_key_and_exports_and_a_stranger_verifies(cup: Cup, 
     assert verified.stdout.splitlines()[2].startswith(f"chance   revealed: {CHANCE}; its SHA-256, ")
 
 
-def test_an_export_is_never_written_over(cup: Cup, exported: Public, tmp_path: Path) -> None:
+def test_export_over_another_or_without_a_key_is_refused(cup: Cup, exported: Public, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="make one with: judge contest key FILE"):
+        export(tmp_path / "public", cup.folder)
+    assert [] == list(tmp_path.iterdir())
     make_key(tmp_path / "my.key")
-
     with pytest.raises(InputError, match="an export is never overwritten"):
         export(exported.directory, cup.folder, tmp_path / "my.key", tmp_path / "private")
 
 
-def test_without_a_key_from_elsewhere_the_answer_is_a_loud_warning(
-    exported: Public, capsys: pytest.CaptureFixture[str]
+def test_verification_without_a_key_prints_a_warning_and_fails_with_the_errors(
+    copy: Public, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    verify(exported.directory)
-
+    verify(copy.directory)
     printed = capsys.readouterr()
     assert "WARNING" in printed.err
     assert "NOT who published them" in printed.err
     assert "ok: spring-cup" in printed.out
 
-
-def test_errors_are_named_and_the_command_fails(copy: Public, capsys: pytest.CaptureFixture[str]) -> None:
     (copy.directory / "extra.html").write_text("hello")
-
     with pytest.raises(SystemExit, match="1"):
         verify(copy.directory, copy.public_key)
     lines = capsys.readouterr().out.splitlines()
     assert "  extra.html: not in the manifest" in lines
     assert f"{copy.directory}: FAILED: 1 problem" == lines[-1]
-
-
-def test_without_a_key_nothing_is_exported_and_the_fix_is_named(cup: Cup, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="make one with: judge contest key FILE"):
-        export(tmp_path / "public", cup.folder)
-    assert [] == list(tmp_path.iterdir())

@@ -92,14 +92,11 @@ def test_season_and_admissions_follow_the_orders() -> None:
     assert state_of([SeasonEnded("done")]).has_ended
 
 
-def test_an_annulled_result_keeps_the_digest_of_its_record() -> None:
+def test_an_annulled_result_keeps_the_digest_of_its_record_and_a_late_end_is_superseded() -> None:
     state, why = ContestState(), Annulled("g", 1, "wrong host")
     for event, digest in ((started(1), None), (accepted(1), "d" * 64), (why, None), (started(2), None)):
         assert [] == state.apply(event, digest)
     assert {"g": GameAttempts(2, 2, None, {1: (why, "d" * 64)})} == state.games
-
-
-def test_an_attempt_that_ends_late_is_superseded() -> None:
     events = [started(1), Abandoned("g", 1, "lost"), started(2), accepted(2), Superseded("g", 1, "late")]
     game = state_of(events).games["g"]
     assert (2, None, 2) == (game.last, game.running, game.counted)
@@ -143,9 +140,6 @@ def test_lines_that_no_judge_writes_change_nothing() -> None:
     ):
         assert [] == state.apply(UnknownLine(Line(name, text, game, attempt)))
     assert vars(new) == vars(state)
-
-
-# --- bounds ----------------------------------------------------------------------------------------------------------
 
 
 def season(results: int) -> Iterator[Event]:

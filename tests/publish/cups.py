@@ -379,7 +379,6 @@ class Cup:
         return digest
 
     def play(self, most: int = 1_000_000, void: Sequence[int] = (), slots: int = 1) -> None:
-        """As `play` below."""
         play(self.contest, self.cast, most, void, slots)
 
     def export(self, folder: Path, key: Ed25519PrivateKey | None = None, pages: PageOptions = ENGLISH) -> Public:

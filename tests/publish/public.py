@@ -34,7 +34,6 @@ def sign_again(public: Public) -> None:
 
 
 def change(path: Path, how: Callable[[Any], object]) -> None:
-    """Change a document of JSON."""
     document = json.loads(path.read_bytes())
     how(document)
     path.write_text(json.dumps(document))

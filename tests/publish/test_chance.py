@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +16,7 @@ from judge.base.errors import InputError
 from judge.contest.contest import Contest
 from judge.contest_games import GameState
 from judge.publish.export.export import PageOptions
-from judge.publish.manifest import write_manifest
-from judge.publish.verify.export import VerificationReport, verify_export
+from judge.publish.verify.export import verify_export
 from judge.record.seeds import derived
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
@@ -24,7 +24,7 @@ from judge.tournament.snapshot import commitment_to, contest_key, game_seed
 from tests.contest.cups import CHANCE
 from tests.contests import Recipe
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
-from tests.publish.public import Public, change
+from tests.publish.public import Public, change, sign_again
 
 NAME = "spring-cup"
 KEY = contest_key(CHANCE, NAME)
@@ -61,12 +61,7 @@ def by_the_old_way(seed: int, game: tuple[int, int, int]) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
-# --- what is public before the end -----------------------------------------------------------------------------------
-
-
-def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
-    unfinished: tuple[Public, list[GameSpec]],
-) -> None:
+def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(unfinished: tuple[Public, list[GameSpec]]) -> None:
     public, to_come = unfinished
     hidden = {CHANCE, KEY, *(str(spec.seed) for spec in to_come)}
     assert 16 == len(hidden)
@@ -79,9 +74,7 @@ def test_an_unfinished_export_has_no_secret_and_no_seed_to_come(
         assert commitment_to(CHANCE) in (public.directory / page).read_text()
 
 
-def test_nothing_in_an_export_foretells_the_games_to_come(
-    unfinished: tuple[Public, list[GameSpec]],
-) -> None:
+def test_nothing_in_an_export_foretells_the_games_to_come(unfinished: tuple[Public, list[GameSpec]]) -> None:
     """The name with small numbers, as once sufficed, and every digest, id and seed that was published, as any key."""
     public, to_come = unfinished
     seeds = {spec.seed for spec in to_come}
@@ -115,7 +108,7 @@ def test_seed_fixed_by_the_organiser_is_reported_as_predictable(tmp_path: Path) 
     assert words in (public.directory / "index.html").read_text()
     assert "could predict all random draws" in (public.directory / "verify.html").read_text()
     assert not (public.directory / "chance.json").exists()
-    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems(public)
 
 
 def test_id_does_not_reveal_the_opening(unfinished: tuple[Public, list[GameSpec]]) -> None:
@@ -132,25 +125,19 @@ def test_id_does_not_reveal_the_opening(unfinished: tuple[Public, list[GameSpec]
             assert tried.id not in ids
 
 
-# --- what is public at the end; tests/verify/forgeries.py has other secrets, seeds and openings ----------------------
+def problems(public: Public) -> Sequence[str]:
+    return list(verify_export(public.directory, public.public_key).problems)
 
 
-def signed_again(public: Public) -> VerificationReport:
-    write_manifest(public.directory, NAME, public.key)
-    return verify_export(public.directory, public.public_key)
-
-
-def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_revealed(
-    tmp_path: Path,
-) -> None:
+def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_revealed(tmp_path: Path) -> None:
     """Who sits first in the first round. Until the end either may; then one of the two is a lie."""
     with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 1\ngames = 1') as cup:
         cup.play(1)
         early = cup.export(tmp_path / "early")
-        assert [] == list(verify_export(early.directory, early.public_key).problems)
+        assert [] == problems(early)
         cup.play()
         public = cup.export(tmp_path)
-    assert [] == list(verify_export(public.directory, public.public_key).problems)
+    assert [] == problems(public)
 
     def turn(rows: Any) -> None:
         for row in rows:
@@ -158,18 +145,16 @@ def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_reveal
                 row |= {"first": row["second"], "second": row["first"]}
 
     change(public.directory / "data/pairings.json", turn)
-    problem = "round 1 does not follow from the entries and the earlier results"
-    assert problem in signed_again(public).problems
+    sign_again(public)
+    assert "round 1 does not follow from the entries and the earlier results" in problems(public)
 
 
 def test_a_contest_that_is_over_must_reveal_its_chance(copy: Public) -> None:
+    """tests/verify/forgeries.py has other secrets, seeds and openings."""
     (copy.directory / "chance.json").unlink()
 
-    problems = signed_again(copy).problems
-    assert "the contest is over, but chance.json does not reveal the secret seed" in problems
-
-
-# --- the store -------------------------------------------------------------------------------------------------------
+    sign_again(copy)
+    assert "the contest is over, but chance.json does not reveal the secret seed" in problems(copy)
 
 
 @pytest.mark.parametrize(

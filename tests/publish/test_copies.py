@@ -39,24 +39,14 @@ def game(number: int, moves: str, first: str = "a", second: str = "b", winner: s
 
 
 def test_a_copy_has_the_same_agents_in_the_same_seats_and_the_same_moves() -> None:
-    games = [
-        game(1, "x"),
-        game(2, "x", "b", "a"),
-        game(3, "x"),
-        game(4, "y"),
-        game(5, "x", "a", "c"),
-        game(6, "x"),
-        game(7, ""),
-        game(8, ""),
-    ]
+    turned, against_another = game(2, "x", "b", "a"), game(5, "x", "a", "c")
+    games = [game(1, "x"), turned, game(3, "x"), game(4, "y"), against_another, game(6, "x"), game(7, ""), game(8, "")]
 
     assert {3: 1, 6: 1} == copies(games)
     assert [1, 2, 4, 5, 7, 8] == [each.number for each in without_copies(games)]
 
-
-def test_a_pair_is_a_copy_only_if_both_games_are() -> None:
+    # A pair is a copy only if both games are.
     games = [game(number, moves) for number, moves in enumerate(["x", "y", "x", "z", "x", "y", "", ""], 1)]
-
     assert [1, 2, 3, 4, 7, 8] == [each.number for each in without_copied_pairs(games)]
     assert [3, 4, 7, 8] == [each.number for each in without_copied_pairs(games, {("a", "b", "x"), ("a", "b", "y")})]
 
@@ -87,7 +77,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Public, ContestV
 
 
 def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, ContestView]) -> None:
-    _, contest = exported
+    public, contest = exported
     repeated = [each for each in contest.games if {each.first, each.second} == {"anna", "bert"}]
     numbers = [each.number for each in repeated]
 
@@ -102,6 +92,9 @@ def test_copies_score_points_and_are_evidence_once(exported: tuple[Public, Conte
     assert not [words for words in stage.sentences() if "more round" in words]
     assert "2 of 12 games are copies of others" in next(contest.copies_words)
     assert 10 == len(contest.as_rated.results)
+    assert "2 of 12 games are copies of others" in (public.directory / "index.html").read_text()
+    first = contest.copies[max(contest.copies)]
+    assert f"copy of game {first}" in (public.directory / "games.html").read_text()
 
 
 def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -> None:
@@ -122,14 +115,6 @@ def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -
     assert [] == list(verify_export(public.directory, public.public_key).problems)
 
 
-def test_pages_name_copies(exported: tuple[Public, ContestView]) -> None:
-    public, contest = exported
-    first = contest.copies[max(contest.copies)]
-
-    assert "2 of 12 games are copies of others" in (public.directory / "index.html").read_text()
-    assert f"copy of game {first}" in (public.directory / "games.html").read_text()
-
-
 def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, ContestView]) -> None:
     public, contest = exported
     number, first = next(iter(contest.copies.items()))
@@ -141,9 +126,8 @@ def test_moves_of_a_record_do_not_depend_on_times(exported: tuple[Public, Contes
     spaced = one.plies[0].model_copy(update={"said": f" {one.plies[0].said}  "})
     assert moves_of(one) == moves_of(one.model_copy(update={"plies": (spaced, *one.plies[1:])}))
     assert moves_of(one) != moves_of(one.model_copy(update={"plies": one.plies[:-1]}))
-    assert moves_of(one) != moves_of(
-        one.model_copy(update={"spec": one.spec.model_copy(update={"opening": ((0, 0),)})})
-    )
+    other_opening = one.spec.model_copy(update={"opening": ((0, 0),)})
+    assert moves_of(one) != moves_of(one.model_copy(update={"spec": other_opening}))
     assert moves_of(one) != moves_of(one.model_copy(update={"verdict": Verdict.CRASH}))
 
 

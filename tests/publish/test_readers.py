@@ -7,8 +7,6 @@ from typing import Any
 from tests.publish.public import Public
 from tests.site.browser import Browser
 
-# --- the accessibility tree ------------------------------------------------------------------------------------------
-
 
 class Tree:
     """What a screen reader has of a page."""
@@ -71,9 +69,8 @@ def test_a_screen_reader_can_read_any_square(browser: Browser, exported: Public)
 
     assert list("abcdefghijklmno") == [name for name in head if name]
     assert [str(number) for number in range(1, 16)] == [row[0] for row in rows]
-    squares = {
-        f"{column}{row[0]}": text for row in rows for column, text in zip(head[1:], row[1:], strict=True) if text
-    }
+    cells = [(f"{column}{row[0]}", text) for row in rows for column, text in zip(head[1:], row[1:], strict=True)]
+    squares = {name: text for name, text in cells if text}
     assert {"black 1", "white 2", "black 3"} == set(squares.values())
     assert "black 3" == squares[move]
 
@@ -93,9 +90,6 @@ def test_step_is_reported_once(browser: Browser, exported: Public) -> None:
     assert all(text.endswith(f" {move}") for text, move in zip(said, moves[1:4], strict=True))
     live = "[...document.querySelectorAll('[aria-live], [role=status], [role=log], [role=alert]')].length"
     assert 1 == browser.ask(live)
-
-
-# --- the keyboard ----------------------------------------------------------------------------------------------------
 
 
 def test_everything_is_reached_by_keyboard_and_shows_where_one_is(browser: Browser, exported: Public) -> None:

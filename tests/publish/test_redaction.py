@@ -23,25 +23,19 @@ def file() -> RecordFile:
     return referee(spec(), [player("one", 0)(1), player("two", 0)(2)])
 
 
-def test_public_files_contain_no_withheld_text(file: RecordFile) -> None:
+def test_author_gets_only_the_output_of_their_own_agent_and_the_public_none(file: RecordFile) -> None:
     assert SECRET in file.model_dump_json()
     assert SECRET not in public_part(file).model_dump_json()
     assert len(FORMS) <= sum(ply.seat == 0 for ply in file.record.plies)
-    for part in (
-        file.record.model_dump_json(),
-        *(note for s in file.record.seats for note in s.notes),
-    ):
+    for part in (file.record.model_dump_json(), *(note for s in file.record.seats for note in s.notes)):
         assert SECRET not in part
 
-
-def test_author_gets_only_the_output_of_their_own_agent(file: RecordFile) -> None:
     first, second = private_part(file, 0), private_part(file, 1)
-
     assert first.bytes_of(EntryKind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
-    for part, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
-        assert own in part.bytes_of(EntryKind.READ)
-        assert other not in part.bytes_of(EntryKind.READ)
-        assert SECRET.encode() in part.bytes_of(EntryKind.STDERR)
+    for private, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
+        assert own in private.bytes_of(EntryKind.READ)
+        assert other not in private.bytes_of(EntryKind.READ)
+        assert SECRET.encode() in private.bytes_of(EntryKind.STDERR)
 
 
 def test_both_parts_and_the_public_one_are_the_whole_record(file: RecordFile) -> None:

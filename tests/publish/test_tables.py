@@ -13,11 +13,6 @@ from tests.publish.public import Public
 NAMES = [name for name in COLUMNS if name not in ("crosstable", "histories", "withdrawn", "entered")]
 
 
-def rows_of(public: Public, name: str) -> list[list[str]]:
-    text = (public.directory / f"data/{name}.csv").read_bytes().decode()
-    return list(csv.reader(io.StringIO(text, newline="")))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_column_is_documented_in_both_formats(exported: Public, name: str) -> None:
     check_columns(exported, name)
@@ -25,7 +20,8 @@ def test_every_column_is_documented_in_both_formats(exported: Public, name: str)
 
 def check_columns(exported: Public, name: str) -> None:
     documented = [column for column in COLUMNS[name] if column != CRITERION]
-    heads, *rows = rows_of(exported, name)
+    text = (exported.directory / f"data/{name}.csv").read_bytes().decode()
+    heads, *rows = csv.reader(io.StringIO(text, newline=""))
     document = json.loads((exported.directory / f"data/{name}.json").read_bytes())
 
     assert documented == [head for head in heads if not head.startswith("compared:")]

@@ -49,7 +49,6 @@ def data() -> Path:
 
 
 def rows(path: Path) -> list[Mapping[str, str]]:
-    """Rows of a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 

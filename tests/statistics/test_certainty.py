@@ -92,41 +92,30 @@ def test_the_sign_of_a_score_does_not_change_its_p_value(games: int) -> None:
     assert first == pytest.approx(second, abs=0.1)
 
 
-def test_ten_times_the_games_separate_the_same_score() -> None:
+def test_ten_times_the_games_separate_the_same_score_and_none_separates_equals() -> None:
     found = assess({("a", "b"): (120, 0, 40)})
 
     assert ["1", "2"] == ranges(found)
     assert (("a",), ("b",)) == found.strength.groups
     assert ("a",) == found.strength.candidates
     assert (0, 0) == found.further_games
+    equals = assess({("a", "b"): (4, 2, 4), ("a", "c"): (9, 0, 1), ("b", "c"): (9, 0, 1)})
+    assert [1, 1, 3] == [rank.place for rank in equals.ranks]
+    assert equals.further_games is None
+    assert equals.further_share is None
+    assert equals.ranks[0].chance == pytest.approx(0.5, abs=0.05)
 
 
-def test_equal_agents_share_the_place_and_have_no_number_of_further_games() -> None:
-    found = assess({("a", "b"): (4, 2, 4), ("a", "c"): (9, 0, 1), ("b", "c"): (9, 0, 1)})
-
-    assert [1, 1, 3] == [rank.place for rank in found.ranks]
-    assert found.further_games is None
-    assert found.further_share is None
-    assert found.ranks[0].chance == pytest.approx(0.5, abs=0.05)
-
-
-def test_given_places_are_kept_and_ranges_include_them() -> None:
+def test_given_places_are_kept_and_agents_without_common_opponents_are_never_separated() -> None:
     found = assess({("a", "b"): (90, 0, 10)}, {"a": 2, "b": 1})
 
     assert ["b", "a"] == [rank.agent for rank in found.ranks]
     assert ["1-2", "1-2"] == ranges(found)
     assert 0 == found.reversed_games
     assert "a" == found.new_first
-
-
-def test_agents_without_common_opponents_are_never_separated() -> None:
     found = assess({("a", "b"): (50, 0, 0), ("x", "y"): (50, 0, 0)})
-
     assert ["1-3", "1-3", "2-4", "2-4"] == sorted(ranges(found))
     assert {"a", "x"} == set(found.strength.candidates)
-
-
-def test_no_certainty_without_games() -> None:
     assert assess_places([]) is None
     assert assess_places([PairResult("a", "b", 0, 0, 0)]) is None
 
@@ -163,9 +152,6 @@ def test_reversed_games_are_games_of_the_pairs() -> None:
     assert all({"a", "b"} == set(game.agents) and game.winner == "a" for game in turned)
 
 
-# --- fits of many leagues --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("has_draws", [True, False])
 def test_fits_of_many_leagues_are_those_of_the_single_fit(has_draws: bool) -> None:
     random = np.random.default_rng(1)
@@ -195,9 +181,6 @@ def test_fit_converges_from_a_distant_start() -> None:
 
     expected = fit.ratings
     assert at[0, :-2] == pytest.approx(expected, abs=1e-5)
-
-
-# --- coverage --------------------------------------------------------------------------------------------------------
 
 
 def simulated_league(random: np.random.Generator, strengths: Vector, each: int, ring: float = 0.0) -> Scores:
@@ -235,8 +218,6 @@ def test_ranges_of_strength_cover_where_rings_are_added() -> None:
 
     assert covered / LEAGUES > 0.92 - 3.3 * math.sqrt(0.92 * 0.08 / LEAGUES)
 
-
-# --- for any results -------------------------------------------------------------------------------------------------
 
 COUNTS = st.integers(0, 3) | st.sampled_from([0, 24, 1000])
 ANY_RESULTS = st.dictionaries(

@@ -75,14 +75,12 @@ class Ladder:
             self.admit(agent)
 
     def admit(self, agent: str) -> None:
-        """Add an agent of `strengths`."""
         is_anchor = agent in self.anchors
         self.ratings.admit(agent, Prior(self.strengths[agent], 0) if is_anchor else Prior(1600, 1000))
         self.games.admit(agent, self.authors.get(agent, ""), anchor=is_anchor)
         self._free_since[agent] = self.time
 
     def play(self, games: int) -> None:
-        """Finish a number of games."""
         for _ in range(games):
             while len(self.running) < self.slots and (pairing := self._next()) is not None:
                 self._start(pairing)
@@ -93,7 +91,6 @@ class Ladder:
             self._finish(self.running.pop(at))
 
     def elo(self, agent: str) -> float:
-        """The rating of an agent."""
         return self.ratings.rating(agent).elo
 
     def _next(self) -> Pairing | None:
@@ -144,19 +141,12 @@ NEWCOMER_GAMES = 200
 NO_LIMITS = Matchmaking(author_weight=1000, opponent_share=1, long_game=1000)
 
 
-@pytest.fixture
-def strengths() -> Mapping[str, float]:
-    return names_of(FASTGAME_2026)
-
-
 @evidence
-def test_places_of_the_best_are_better_than_with_random_pairs(
-    strengths: Mapping[str, float], record_property: RecordFigure
-) -> None:
+def test_places_of_the_best_are_better_than_with_random_pairs(record_property: RecordFigure) -> None:
     errors: dict[bool, list[float]] = {False: [], True: []}
     for seed in range(RUNS):
         for is_random, found in errors.items():
-            ladder = Ladder(dict(strengths), seed, is_random=is_random)
+            ladder = Ladder(names_of(FASTGAME_2026), seed, is_random=is_random)
             ladder.play(GAMES)
             found.append(top_error(ladder))
     chosen, random = (np.array(errors[is_random]) for is_random in (False, True))
@@ -168,9 +158,9 @@ def test_places_of_the_best_are_better_than_with_random_pairs(
 
 
 @evidence
-def test_newcomer_is_soon_within_100_elo(strengths: Mapping[str, float], record_property: RecordFigure) -> None:
+def test_newcomer_is_soon_within_100_elo(record_property: RecordFigure) -> None:
     """The number of its games after which its rating stays within 100 Elo of its strength, up to 200 games."""
-    needed = [games_until_known(dict(strengths), seed) for seed in range(RUNS)]
+    needed = [games_until_known(names_of(FASTGAME_2026), seed) for seed in range(RUNS)]
     record_property("figure", f"newcomer-games median {np.median(needed)}, sorted {sorted(needed)}")
 
     assert np.median(needed) <= 60
@@ -193,57 +183,50 @@ def games_until_known(strengths: dict[str, float], seed: int) -> int:
     return max((number for number, error in enumerate(errors, 1) if error > 100), default=0) + 1
 
 
-@dataclass(frozen=True)
-class Farm:
+KINDS = ("honest", "boost", "sabotage")
+
+
+def farm(kind: str, victim: str = "07") -> Score:
     """Ten clones of an agent, all of one author. They play the victim fairly.
 
     `honest`: they play all games fairly. `boost`: they lose all games against their original. `sabotage`: while one is
     rated above the victim, it loses all games against other authors' agents.
     """
 
-    kind: str
-    victim: str = "07"
-
-    def score(self, ladder: Ladder, first: str, second: str) -> float | None:
+    def score(ladder: Ladder, first: str, second: str) -> float | None:
         are_clones = first in CLONES, second in CLONES
-        if are_clones[0] == are_clones[1] or self.kind == "honest":
+        if are_clones[0] == are_clones[1] or kind == "honest":
             return None
         clone, other = (first, second) if are_clones[0] else (second, first)
-        if self.kind == "boost":
+        if kind == "boost":
             loses = other == MASTER
         else:
-            loses = other not in (MASTER, self.victim) and ladder.elo(clone) > ladder.elo(self.victim)
+            loses = other not in (MASTER, victim) and ladder.elo(clone) > ladder.elo(victim)
         return float(not are_clones[0]) if loses else None
 
-
-FARMS = (Farm("honest"), Farm("boost"), Farm("sabotage"))
+    return score
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("anchors", [ANCHORS, pytest.param((), marks=evidence)], ids=["anchors", "no-anchors"])
-def test_farm_of_clones_moves_no_rating_by_more_than_its_interval(
-    anchors: Sequence[str], record_property: RecordFigure
-) -> None:
+def test_clones_move_no_rating_by_more_than_its_interval(anchors: Sequence[str], record_property: RecordFigure) -> None:
     """Without limits of authors, the sabotage does. The largest shift is compared with the interval before."""
-    farms = FARMS if EVIDENCE else FARMS[2:]
-    shares = {farm: largest_shift(farm, Matchmaking(), anchors) for farm in farms}
-    unlimited = largest_shift(farms[-1], NO_LIMITS, anchors)
-    for farm, found in [*shares.items(), ("sabotage without limits", unlimited)]:
-        record_property(
-            "figure", f"farm-shift {getattr(farm, 'kind', farm)}, {len(anchors)} anchors: {found:.2f} of the interval"
-        )
+    shares = {kind: largest_shift(kind, Matchmaking(), anchors) for kind in (KINDS if EVIDENCE else KINDS[2:])}
+    unlimited = largest_shift("sabotage", NO_LIMITS, anchors)
+    for name, found in [*shares.items(), ("sabotage without limits", unlimited)]:
+        record_property("figure", f"farm-shift {name}, {len(anchors)} anchors: {found:.2f} of the interval")
 
     assert max(shares.values()) <= 1 < unlimited
 
 
-def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> float:
+def largest_shift(kind: str, rules: Matchmaking, anchors: Sequence[str]) -> float:
     """Games count as their expected scores. Without anchors, ratings are relative to the mean of the other agents."""
     strengths = names_of(FASTGAME_2026)
     before = Ladder(dict(strengths), 0, rules, anchors=anchors, is_expected=True)
     before.play(GAMES)
     both = strengths | dict.fromkeys(CLONES, strengths[MASTER])
     authors = dict.fromkeys([*CLONES, MASTER], "farm")
-    after = Ladder(both, 0, rules, anchors=anchors, authors=authors, score=farm.score, is_expected=True)
+    after = Ladder(both, 0, rules, anchors=anchors, authors=authors, score=farm(kind), is_expected=True)
     after.play(GAMES * len(both) // len(strengths))
     rated = [agent for agent in strengths if agent not in anchors]
     shifts = np.array([after.elo(agent) - before.elo(agent) for agent in rated])
@@ -253,9 +236,7 @@ def largest_shift(farm: Farm, rules: Matchmaking, anchors: Sequence[str]) -> flo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slots", [2, pytest.param(8, marks=evidence)])
-def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(
-    slots: int, record_property: RecordFigure
-) -> None:
+def test_slow_and_crashing_agents_cost_others_less_than_5_percent(slots: int, record_property: RecordFigure) -> None:
     """The games of the slow agent last four times the usual time. No agent waits longer than three rounds of games."""
     usual, disturbed, unlimited = [], [], []
     for seed in range(RUNS):
@@ -265,10 +246,8 @@ def test_slow_and_crashing_agents_cost_the_others_less_than_5_percent(
     speeds = [float(np.mean([games for games, _ in each])) for each in (usual, disturbed, unlimited)]
     waits = max(wait for each in (usual, disturbed) for _, wait in each)
     lost, lost_before = 1 - speeds[1] / speeds[0], 1 - speeds[2] / speeds[0]
-    record_property(
-        "figure",
-        f"slow-agent {slots} slots: others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}",
-    )
+    cost = f"others lose {lost:.1%}, without limits {lost_before:.1%}; wait {waits:.2f}"
+    record_property("figure", f"slow-agent {slots} slots: {cost}")
 
     assert lost < min(0.05, lost_before)
     assert waits <= 1

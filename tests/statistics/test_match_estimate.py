@@ -22,9 +22,6 @@ def reach(interval: Interval) -> float:
     return (interval.high - interval.low) / 2
 
 
-# --- against what others published -----------------------------------------------------------------------------------
-
-
 def test_the_pairs_of_fastchess_s_pull_request_783() -> None:
     normalized = estimate(379, 10170, 21828, 10640, 343).normalized
 
@@ -56,37 +53,21 @@ def test_estimates_are_those_of_fastchess(
         assert 100 * found.los == pytest.approx(los, abs=0.005)
 
 
-# --- results of one kind ---------------------------------------------------------------------------------------------
-
-
-def test_nothing_but_wins_has_a_lower_end_alone() -> None:
-    """10 of 10: the probability of a win is at least 0.025 ** 0.1 = 0.6915, which are 140 Elo."""
-    found = estimate(0, 0, 10)
-
-    assert (None, None) == (found.elo.value, found.elo.high)
-    assert found.elo.low == pytest.approx(140.3, abs=0.1)
-    assert found.los == pytest.approx(1 - 2**-11)
-    assert Interval(None, None, None) == found.normalized
-
-
-def test_nothing_but_draws_is_not_certain() -> None:
-    """10 of 10 drawn: at least 69 % of all games are drawn, and the others may be anybody's."""
-    found = estimate(0, 10, 0)
-
-    assert 0 == found.elo.value
-    assert (found.elo.low, found.elo.high) == pytest.approx((-110.8, 110.8), abs=0.1)
-    assert 0.5 == found.los
-
-
-def test_an_end_that_is_beyond_all_scores_is_open() -> None:
-    """9.5 of 10."""
-    found = estimate(0, 1, 9)
-
-    assert found.elo.value is not None
-    assert found.elo.high is None
-
-
-def test_no_results_have_no_estimate() -> None:
+def test_results_of_one_kind_have_open_or_wide_intervals() -> None:
+    # 10 of 10: the probability of a win is at least 0.025 ** 0.1 = 0.6915, which are 140 Elo.
+    wins = estimate(0, 0, 10)
+    assert (None, None) == (wins.elo.value, wins.elo.high)
+    assert wins.elo.low == pytest.approx(140.3, abs=0.1)
+    assert wins.los == pytest.approx(1 - 2**-11)
+    assert Interval(None, None, None) == wins.normalized
+    # 10 of 10 drawn: at least 69 % of all games are drawn, and the others may be of any result.
+    draws = estimate(0, 10, 0)
+    assert (0, 0.5) == (draws.elo.value, draws.los)
+    assert (draws.elo.low, draws.elo.high) == pytest.approx((-110.8, 110.8), abs=0.1)
+    # The upper end of 9.5 of 10 is above all scores.
+    nearly_all = estimate(0, 1, 9)
+    assert nearly_all.elo.value is not None
+    assert nearly_all.elo.high is None
     assert estimate_match(MatchCounts.of_games(0, 0, 0)) is None
 
 
@@ -102,35 +83,18 @@ def test_from_the_other_side_all_is_reversed(numbers: list[int]) -> None:
         assert mine is None or mine == pytest.approx(-(theirs or 0), abs=1e-6)
 
 
-# --- counts ----------------------------------------------------------------------------------------------------------
-
-
-def test_pairs_are_the_two_games_of_an_opening() -> None:
+def test_pairs_are_the_two_games_of_an_opening_and_without_one_games_are_counted() -> None:
     """2:0, 1:1, and a pair of which the second game is missing."""
-    played = [
-        game("a>b", number=0),
-        game("b<a", number=1),
-        game("a>b", number=2),
-        game("b>a", number=3),
-        game("a=b", number=4),
-    ]
+    played = [game(text, number=number) for number, text in enumerate(["a>b", "b<a", "a>b", "b>a", "a=b"])]
 
     assert MatchCounts((0, 0, 1, 0, 1), (1, 0, 3)) == MatchCounts.of_results(played, "a")
     assert MatchCounts((1, 0, 1, 0, 0), (3, 0, 1)) == MatchCounts.of_results(played, "b")
     assert MatchCounts((0, 0, 0), (0, 0, 0)) == MatchCounts.of_results([], "a")
+    assert MatchCounts((0, 1, 1), (0, 1, 1)) == MatchCounts.of_results([game("a>b"), game("a=b", number=2)], "a")
 
 
-def test_without_a_pair_games_are_counted() -> None:
-    played = [game("a>b"), game("a=b", number=2)]
-
-    assert MatchCounts((0, 1, 1), (0, 1, 1)) == MatchCounts.of_results(played, "a")
-
-
-def test_six_counters_describe_the_games() -> None:
+def test_six_counters_describe_the_games_and_other_numbers_are_refused() -> None:
     assert MatchCounts((1, 2, 7, 5, 6), (8, 13, 21)) == MatchCounts.of_numbers((1, 2, 3, 4, 5, 6))
-
-
-@pytest.mark.parametrize("numbers", [(1, 2), (1, 2, 3, 4), (1, -2, 3)])
-def test_other_numbers_are_refused(numbers: tuple[int, ...]) -> None:
-    with pytest.raises(InputError):
-        MatchCounts.of_numbers(numbers)
+    for numbers in ((1, 2), (1, 2, 3, 4), (1, -2, 3)):
+        with pytest.raises(InputError):
+            MatchCounts.of_numbers(numbers)

@@ -29,11 +29,8 @@ def test_parent_with_the_same_results_is_equal_and_differences_between_opponents
     mean, low, high = scores.interval
     assert 0 == mean
     assert low < 0 < high
-
-
-def test_the_interval_of_pairs_that_are_all_won_ends_at_a_score_of_one() -> None:
+    # The interval of pairs that are all won ends at a score of one.
     mean, low, high = PairedScores.of([1.0] * 10).interval
-
     assert (1, 1) == (mean, high)
     assert low < 1
 

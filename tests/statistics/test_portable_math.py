@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from judge.statistics import portable_math
 from judge.statistics.bradley_terry import share
-from judge.statistics.online_ratings import _ELO
-from judge.statistics.scales import ELO
 
 
 @given(st.floats(-699, 699))
@@ -25,10 +23,6 @@ def test_logarithm_is_exact(x: float) -> None:
 @given(st.floats(-1e6, 1e6))
 def test_share_is_that_of_the_draw_models(x: float) -> None:
     assert math.isclose(float(portable_math.share(x)), float(share(x)), rel_tol=1e-13, abs_tol=1e-300)
-
-
-def test_elo_per_logistic_unit_is_that_of_the_scales() -> None:
-    assert math.isclose(_ELO, ELO, rel_tol=1e-15)
 
 
 def test_inverse_is_exact_and_symmetric() -> None:

@@ -31,20 +31,12 @@ def elos(rated: RatingList) -> dict[str, float]:
     return {rating.agent: rating.elo for rating in rated.ratings}
 
 
-def ends(rated: RatingList) -> dict[str, tuple[bool, bool]]:
-    """Whether the intervals have a lower and an upper end."""
-    return {rating.agent: (rating.low is not None, rating.high is not None) for rating in rated.ratings}
-
-
 def margin(rated: RatingList) -> Estimate:
     assert rated.draw_elo is not None
     return rated.draw_elo
 
 
 CONTESTS = sized(80, 400)
-
-
-# --- by hand -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -92,8 +84,6 @@ def test_advantage_and_margin_by_hand() -> None:
     assert 0 == of_one_seat.advantage.elo == of_one_seat.advantage.error
 
 
-# --- against the field's programs --------------------------------------------------------------------------------
-
 CROSSTABLE = """
 a>b*6 a=b*1 a<b*3   a>c*8 a=c*1 a<c*1   a>d*9 a<d*1
 b>a*5 b=a*2 b<a*3   b>c*6 b=c*2 b<c*2   b>d*8 b=d*1 b<d*1
@@ -102,26 +92,21 @@ d>a*1 d=a*1 d<a*8   d>b*2 d<b*8         d>c*4 d=c*1 d<c*5
 """
 
 
-def test_gomocup_s_ratings_are_those_of_its_bayeselo() -> None:
-    """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`."""
-    rated = rate(games(CROSSTABLE), BAYESELO_MODEL)
+def test_ratings_are_those_of_bayeselo() -> None:
+    """What Gomocup's BayesElo prints for this table after `offset 1600`, `mm`, `covariance`, `ratings`.
+
+    Then `prior 0`, `mm 1 1`, `advantage`, `drawelo`, `ratings`. BayesElo prints ratings times a `scale`, which makes a
+    draw-rich Elo as steep as one without draws: 0.984847 here.
+    """
+    rated, bare = (rate(games(CROSSTABLE), model) for model in (BAYESELO_MODEL, BARE))
 
     assert {"a": 1716, "b": 1664, "c": 1568, "d": 1452} == {agent: round(elo) for agent, elo in elos(rated).items()}
     reach = {r.agent: round(r.high - r.elo) for r in rated.ratings if r.high is not None}
     assert {"a": 69, "b": 65, "c": 65, "d": 73} == reach
-
-
-def test_advantage_and_draws_are_those_of_bayeselo() -> None:
-    """`prior 0`, `mm 1 1`, `advantage`, `drawelo`, `ratings`. BayesElo prints ratings times a `scale` of its own, which
-    makes a draw-rich Elo as steep as one without draws: 0.984847 here.
-    """
-    rated = rate(games(CROSSTABLE), BARE)
-
-    assert rated.advantage.elo == pytest.approx(69.2955, abs=0.005)
-    assert margin(rated).elo == pytest.approx(42.9871, abs=0.005)
-    assert {"a": 142, "b": 76, "c": -37, "d": -181} == {
-        agent: round(0.984847 * elo) for agent, elo in elos(rated).items()
-    }
+    assert bare.advantage.elo == pytest.approx(69.2955, abs=0.005)
+    assert margin(bare).elo == pytest.approx(42.9871, abs=0.005)
+    scaled = {agent: round(0.984847 * elo) for agent, elo in elos(bare).items()}
+    assert {"a": 142, "b": 76, "c": -37, "d": -181} == scaled
 
 
 def test_without_draws_ratings_are_those_of_ordo() -> None:
@@ -161,25 +146,22 @@ def test_davidson_s_ratings_are_at_the_maximum_of_its_likelihood() -> None:
         RatingModel(draws="davidson", draw_elo=10)
 
 
-# --- finite and honest -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("played", "expected"),
     [
         # b and c can be compared; a won everything, d nothing: only the prior says how far away they are.
-        (
-            "a>b*4 a>c*4 b>c*2 c>b*2 b>d*4 c>d*4",
-            {"a": (True, False), "b": (True, True), "c": (True, True), "d": (False, True)},
-        ),
+        ("a>b*4 a>c*4 b>c*2 c>b*2 b>d*4 c>d*4", "a: low, b: both, c: both, d: high"),
         # b lost all games against better agents, and won all others.
-        ("a>b*3 b>c*3 a>c*3", {"a": (True, False), "b": (False, False), "c": (False, True)}),
-        ("a>b*9 a=b", {"a": (True, True), "b": (True, True)}),
-        ("a>b*3 b>c*3 c>a*3", dict.fromkeys("abc", (True, True))),
+        ("a>b*3 b>c*3 a>c*3", "a: low, b: none, c: high"),
+        ("a>b*9 a=b", "a: both, b: both"),
+        ("a>b*3 b>c*3 c>a*3", "a: both, b: both, c: both"),
     ],
 )
-def test_clean_scores_have_open_intervals(played: str, expected: dict[str, tuple[bool, bool]]) -> None:
-    assert expected == ends(rate(games(played)))
+def test_clean_scores_have_open_intervals(played: str, expected: str) -> None:
+    """The ends that the intervals have."""
+    names = {(True, True): "both", (True, False): "low", (False, True): "high", (False, False): "none"}
+    ends = {each.agent: names[each.low is not None, each.high is not None] for each in rate(games(played)).ratings}
+    assert expected == ", ".join(f"{agent}: {ends[agent]}" for agent in sorted(ends))
 
 
 @pytest.mark.parametrize("draws", DRAWS)
@@ -248,20 +230,16 @@ def test_pools_without_common_games_are_separated() -> None:
     assert [3 * 1600, 2 * 1600] == pytest.approx([sum(pool.values()) for pool in alone])
 
 
-def test_game_lost_by_both_does_not_affect_strength() -> None:
+def test_game_lost_by_both_does_not_affect_strength_and_agents_without_games_have_no_rating() -> None:
     both_bad = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+    rated = rate([*games("a>b*2"), both_bad])
 
-    assert elos(rate([*games("a>b*2"), both_bad])) == elos(rate(games("a>b*2")))
-    assert 2 == rate([*games("a>b*2"), both_bad]).of("a").games
-
-
-def test_agents_without_games_have_no_rating() -> None:
+    assert elos(rated) == elos(rate(games("a>b*2")))
+    assert 2 == rated.of("a").games
     assert () == rate([]).ratings
     with pytest.raises(KeyError):
-        rate(games("a>b")).of("c")
+        rated.of("c")
 
-
-# --- for any table -----------------------------------------------------------------------------------------------
 
 NAMES = "abcdef"
 SOME_GAMES = st.lists(

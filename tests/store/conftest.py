@@ -1,15 +1,15 @@
 """A store on SQLite, and the same on the PostgreSQL of the test run, which listens on a private socket alone."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from judge.store.contests import Store
 from judge.store.submissions import Register
-from tests.store.server import shared_url
+from tests.store.server import execute, shared_url
 
 
 class Clock:
@@ -36,19 +36,14 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'round.db'}"
     base: str = request.getfixturevalue("postgresql")
-    engine = create_engine(base)
-    with engine.begin() as connection:
-        connection.execute(text("DROP SCHEMA public CASCADE"))
-        connection.execute(text("CREATE SCHEMA public"))
-    engine.dispose()
+    execute(base, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
     return base
 
 
 @pytest.fixture
 def store(url: str) -> Iterator[Store]:
-    opened = Store(url)
-    yield opened
-    opened.close()
+    with closing(Store(url)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -58,7 +53,6 @@ def clock() -> Clock:
 
 @pytest.fixture
 def register(url: str, clock: Clock) -> Iterator[Register]:
-    opened = Register(url, "cup")
-    opened._now = clock
-    yield opened
-    opened.close()
+    with closing(Register(url, "cup")) as opened:
+        opened._now = clock
+        yield opened

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -69,11 +69,17 @@ def shared_url() -> str:
             (place / "url").write_text(server.url)
     url = (place / "url").read_text()
     name = f"process_{os.getpid()}"
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.execute(text(f"CREATE DATABASE {name}"))
-    engine.dispose()
+    execute(url, f"CREATE DATABASE {name}", isolation_level="AUTOCOMMIT")
     return url.replace("/postgres?", f"/{name}?")
+
+
+def execute(url: str, *statements: str, **options: Any) -> None:
+    """Run statements in a database. `options` are those of its engine."""
+    engine = create_engine(url, **options)
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.execute(text(statement))
+    engine.dispose()
 
 
 def _end_shared(place: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import pytest
 from sqlalchemy import Connection, create_engine, text
@@ -22,7 +22,7 @@ from judge.store.types import EntryRow, ProcessingResult, Upload
 
 NAME = "cup"
 
-T = TypeVar("T", Store, Register, Notices)
+FIVE = Upload("ada", "", "five.zip", "a" * 64, 1)
 
 
 def write_all(url: str) -> None:
@@ -91,55 +91,48 @@ def test_a_lock_of_the_service_refuses_no_run_of_the_contest(cup: str, lock: Adv
         take_lease(store)
 
 
-WAITS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "register": (
-        f"SELECT pg_advisory_xact_lock({AdvisoryLock.REGISTER.value}, hashtext('{NAME}'))",
-        lambda url: closed(Register(url, NAME), lambda it: it.receive(Upload("ada", "", "five.zip", "a" * 64, 1))),
-    ),
-    "worker": (
-        f"SELECT pg_advisory_xact_lock({AdvisoryLock.REGISTER.value}, hashtext('{NAME}'))",
-        lambda url: closed(Register(url, NAME), lambda it: it.take("w")),
-    ),
-    "notices": (
-        f"SELECT pg_advisory_xact_lock({AdvisoryLock.NOTICES.value}, hashtext('{NAME}'))",
-        lambda url: closed(Notices(url, NAME), lambda it: it.derive()),
-    ),
-    "row": (
-        "SELECT * FROM contests FOR UPDATE",
-        lambda url: closed(Store(url), lambda it: it.remark(NAME, ImagesChanged("text"))),
-    ),
-    "row in a lease": (
-        "SELECT * FROM contests FOR UPDATE",
-        lambda url: closed(Store(url), take_lease),
-    ),
-    "table": (
-        "LOCK TABLE submissions IN ACCESS EXCLUSIVE MODE",
-        lambda url: closed(Register(url, NAME), lambda it: it.submissions()),
-    ),
+def of_service(lock: AdvisoryLock) -> str:
+    return f"SELECT pg_advisory_xact_lock({lock.value}, hashtext('{NAME}'))"
+
+
+def register_of(url: str) -> Register:
+    return Register(url, NAME)
+
+
+ROW = "SELECT * FROM contests FOR UPDATE"
+
+WAITS: dict[str, tuple[str, Callable[[str], Any], Callable[[Any], object]]] = {
+    "register": (of_service(AdvisoryLock.REGISTER), register_of, lambda register: register.receive(FIVE)),
+    "worker": (of_service(AdvisoryLock.REGISTER), register_of, lambda register: register.take("w")),
+    "notices": (of_service(AdvisoryLock.NOTICES), lambda url: Notices(url, NAME), lambda notices: notices.derive()),
+    "row": (ROW, Store, lambda store: store.remark(NAME, ImagesChanged("text"))),
+    "row in a lease": (ROW, Store, take_lease),
+    "table": ("LOCK TABLE submissions IN ACCESS EXCLUSIVE MODE", register_of, lambda register: register.submissions()),
     "migration": (
         f"SELECT pg_advisory_xact_lock({AdvisoryLock.MIGRATION.value})",
-        lambda url: closed(Store(url), lambda it: it.contest_names()),
+        Store,
+        lambda store: store.contest_names(),
     ),
 }
-
-
-def closed(opened: T, do: Callable[[T], object]) -> object:
-    with closing(opened):
-        return do(opened)
+"""The lock of another process, a part of the store, and what waits for the lock."""
 
 
 @on_postgresql
 @pytest.mark.parametrize("wait", WAITS)
 def test_a_wait_for_a_lock_ends_with_an_error(cup: str, wait: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock, write = WAITS[wait]
+    lock, open_part, use = WAITS[wait]
     monkeypatch.setattr(database, "LOCK_TIMEOUT_S", 0.2)
     monkeypatch.setattr(database, "MIGRATION_TIMEOUT_S", 0.2)
     with session(cup) as other:
         other.execute(text(lock))
-        with pytest.raises(StoreBusyError, match="the store is busy: another process keeps it locked"):
-            write(cup)
+        with (
+            pytest.raises(StoreBusyError, match="the store is busy: another process keeps it locked"),
+            closing(open_part(cup)) as part,
+        ):
+            use(part)
         other.rollback()
-        write(cup)
+        with closing(open_part(cup)) as part:
+            use(part)
 
 
 def test_a_wait_for_sqlite_ends_with_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,9 +141,9 @@ def test_a_wait_for_sqlite_ends_with_an_error(tmp_path: Path, monkeypatch: pytes
     with closing(Register(url, NAME)) as register, session(url) as other:
         other.exec_driver_sql("BEGIN IMMEDIATE")
         with pytest.raises(StoreLostError, match="the store is busy"):
-            register.receive(Upload("ada", "", "five.zip", "a" * 64, 1))
+            register.receive(FIVE)
         other.rollback()
-        register.receive(Upload("ada", "", "five.zip", "a" * 64, 1))
+        register.receive(FIVE)
 
 
 def test_a_query_waits_for_no_writer(cup: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,10 @@ from judge.base.errors import HostError, InputError
 from judge.store.contests import Store
 from judge.store.queue import MAX_WAIT_S
 from judge.store.submissions import Register
-from judge.store.types import Upload
 from judge.store.upload_limits import UploadLimits
 from tests.store.conftest import Clock
 from tests.store.test_contests import begin, ended, issued
+from tests.store.test_submissions import upload
 
 AHEAD = timedelta(days=365)
 NOW = Clock().now - AHEAD
@@ -28,36 +28,29 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'cup.db'}"
 
 
-def upload(number: int) -> Upload:
-    return Upload("ada", "brain", "brain.zip", f"{number:064x}", 100)
-
-
 def test_uploads_of_the_future_are_not_of_the_last_hour(register: Register, clock: Clock) -> None:
     limits = UploadLimits(uploads_per_hour=2, waiting_per_author=0)
-    for number in range(2):
-        register.receive(upload(number), limits)
+    for _ in range(2):
+        register.receive(upload(), limits)
     with pytest.raises(InputError, match="uploads in the last hour"):
-        register.receive(upload(2), limits)
+        register.receive(upload(), limits)
     clock.now = NOW
-    for number in range(3, 5):
-        register.receive(upload(number), limits)
+    for _ in range(2):
+        register.receive(upload(), limits)
     with pytest.raises(InputError, match="uploads in the last hour"):
-        register.receive(upload(5), limits)
+        register.receive(upload(), limits)
 
 
-def test_retry_of_a_future_moment_is_due(register: Register, clock: Clock) -> None:
-    taken = register.receive(upload(1), worker="w")
-    register.fail(taken.id, taken.attempt, "the disk was full", 3, 60)
+@pytest.mark.parametrize(
+    ("wait_s", "later"), [(60, -AHEAD), (10 * MAX_WAIT_S, timedelta(seconds=MAX_WAIT_S))], ids=["set back", "a day"]
+)
+def test_retry_is_due_after_the_clock_is_set_back_and_after_at_most_a_day(
+    register: Register, clock: Clock, wait_s: float, later: timedelta
+) -> None:
+    taken = register.receive(upload(), worker="w")
+    register.fail(taken.id, taken.attempt, "the disk was full", 3, wait_s)
     assert register.take("w") is None
-    clock.now = NOW
-    assert register.take("w") is not None
-
-
-def test_retry_is_due_after_at_most_a_day(register: Register, clock: Clock) -> None:
-    taken = register.receive(upload(1), worker="w")
-    register.fail(taken.id, taken.attempt, "the disk was full", 3, 10 * MAX_WAIT_S)
-    assert register.take("w") is None
-    clock.now += timedelta(seconds=MAX_WAIT_S)
+    clock.now += later
     assert register.take("w") is not None
 
 

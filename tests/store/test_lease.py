@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from judge.base.errors import HostError, InputError, StoreLostError
 from judge.journal.events import ImagesChanged
 from judge.store.contests import Store
 from judge.store.types import EntryRow
+from tests.store.server import execute
 
 pytestmark = pytest.mark.slow
 
@@ -35,19 +36,11 @@ def stores(postgresql: str) -> Iterator[tuple[Store, Store]]:
 
 def end_sessions(url: str) -> None:
     """As when the database is restarted, or takes a holder for lost."""
-    engine = create_engine(url)
-    with engine.begin() as connection:
-        connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity "
-                "WHERE application_name LIKE 'judge on %' AND datname = current_database()"
-            )
-        )
-    engine.dispose()
+    sessions = "application_name LIKE 'judge on %' AND datname = current_database()"
+    execute(url, f"SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE {sessions}")  # noqa: S608 our text
 
 
 def write_and_lose(store: Store, url: str) -> None:
-    """Lose the session in the middle of a transaction."""
     with store._writing() as connection:
         connection.execute(text("UPDATE contests SET state = 'late' WHERE name = 'fenced'"))
         end_sessions(url)
@@ -82,9 +75,7 @@ def test_the_lease_of_a_killed_judge_is_free(postgresql: str, stores: tuple[Stor
             continue
 
 
-def test_a_holder_takes_its_lease_again_after_a_restart_unless_another_has_it(
-    postgresql: str, stores: tuple[Store, Store]
-) -> None:
+def test_holder_takes_its_lease_again_unless_another_has_it(postgresql: str, stores: tuple[Store, Store]) -> None:
     one, two = stores
     with one.lease("cup", "judge on one"):
         end_sessions(postgresql)

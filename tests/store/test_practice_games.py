@@ -38,7 +38,9 @@ def taken(games: PracticeGames, worker: str = WORKER) -> PracticeGame:
     return game
 
 
-def test_passed_submission_plays_and_refused_one_does_not(register: Register, games: PracticeGames) -> None:
+def test_passed_submission_plays_until_it_is_withdrawn_and_a_refused_one_does_not(
+    register: Register, games: PracticeGames
+) -> None:
     refused = register.receive(upload("bob", "six"), worker=WORKER)
     register.finish(refused.id, refused.attempt, bad(), 3)
     number = passed(register)
@@ -47,6 +49,9 @@ def test_passed_submission_plays_and_refused_one_does_not(register: Register, ga
     assert [2, 1, 0] == [game.number for game in games.of(number, "ada")]
     assert [] == games.of(number, "bob")
     assert games.is_due()
+    register.withdraw(number, "ada", "a mistake", "ada")
+    assert games.take(WORKER) is None
+    assert {GameState.CANCELLED} == {game.state for game in games.of(number, "ada")}
 
 
 def test_the_first_games_of_all_come_before_the_second_ones(register: Register, games: PracticeGames) -> None:
@@ -101,14 +106,6 @@ def test_a_record_is_forgotten_after_its_days_and_the_result_stays(
     assert (None, "win", FORGOTTEN) == (first.record, first.verdict, first.why)
     assert (new, "win", "") == (second.record, second.verdict, second.why)
     assert GameState.PENDING is waiting.state
-
-
-def test_the_games_of_a_withdrawn_submission_are_cancelled(register: Register, games: PracticeGames) -> None:
-    number = passed(register)
-    register.withdraw(number, "ada", "a mistake", "ada")
-
-    assert games.take(WORKER) is None
-    assert {GameState.CANCELLED} == {game.state for game in games.of(number, "ada")}
 
 
 def test_author_has_a_daily_limit(register: Register, games: PracticeGames, clock: Clock) -> None:

@@ -16,7 +16,6 @@ WORKER = "1" * 32
 
 @pytest.fixture(params=["submissions", "practice games"])
 def queue(url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """A queue with one row that is due."""
     with closing(Register(url, "cup")) as register, closing(PracticeGames(url, "cup")) as games:
         received = register.receive(upload(), worker=WORKER if request.param == "practice games" else "")
         if request.param == "practice games":
@@ -24,7 +23,7 @@ def queue(url: str, request: pytest.FixtureRequest) -> Iterator[Any]:
         yield register if request.param == "submissions" else games
 
 
-def test_an_attempt_that_its_own_worker_does_not_run_is_given_back(queue: Any) -> None:
+def test_a_lost_attempt_is_given_back_at_once_and_after_a_pause_if_it_is_lost_again(queue: Any) -> None:
     """The database was lost when it was taken, so the worker has no answer."""
     taken = queue.take(WORKER)
     assert [(taken.id, taken.attempt, WORKER)] == queue.running_attempts()
@@ -33,6 +32,8 @@ def test_an_attempt_that_its_own_worker_does_not_run_is_given_back(queue: Any) -
     assert queue.give_back(taken.id, taken.attempt, 60)
     assert not queue.give_back(taken.id, taken.attempt, 60)
     assert (taken.id, 2) == ((again := queue.take(WORKER)).id, again.attempt)
+    assert queue.give_back(again.id, again.attempt, 60)
+    assert queue.take(WORKER) is None
 
 
 def test_lost_judges_cost_no_try_and_end_only_a_row_that_loses_each(queue: Any) -> None:
@@ -47,13 +48,6 @@ def test_lost_judges_cost_no_try_and_end_only_a_row_that_loses_each(queue: Any) 
 
     row = queue.release(taken.id, taken.attempt, "late")
     assert (queue.given_up, f"{queue.lost} in each of {MAX_LOSSES + 1} attempts") == (row.state, row.why)
-    assert queue.take(WORKER) is None
-
-
-def test_second_lost_judge_in_a_row_is_followed_by_a_pause(queue: Any) -> None:
-    for _ in range(2):
-        taken = queue.take(WORKER)
-        assert queue.give_back(taken.id, taken.attempt, 60)
     assert queue.take(WORKER) is None
 
 

@@ -44,20 +44,30 @@ def passed(register: Register, number: int, name: str, digest: str = "d") -> Sub
     return register.finish(number, taken.attempt, ProcessingResult("", name, digest * 64, "{}", None, None))
 
 
-@pytest.mark.parametrize("again", [FIRST, replace(FIRST, filename="mine2.zip"), replace(FIRST, name="MINE")])
-def test_upload_that_takes_part_is_returned_again(
-    again: Upload, directory: IntakeDirectory, register: Register
+@pytest.mark.parametrize(
+    ("other", "is_repeated"),
+    [
+        (FIRST, True),
+        (replace(FIRST, filename="mine2.zip"), True),
+        (replace(FIRST, name="MINE"), True),
+        (OTHER, False),
+        (replace(FIRST, author="eve", filename="hers.zip"), False),
+        (replace(FIRST, name="second"), False),
+        (replace(FIRST, title="Mine"), False),
+    ],
+)
+def test_upload_of_the_same_bytes_author_name_and_title_is_the_one_that_takes_part(
+    other: Upload, is_repeated: bool, directory: IntakeDirectory, register: Register
 ) -> None:
     number = passed(register, sent(directory, register).submission.id, "mine").id
 
-    repeated = sent(directory, register, again)
+    found = sent(directory, register, other)
 
-    assert (number, True, 1) == (repeated.submission.id, repeated.is_repeated, len(register.submissions()))
+    assert is_repeated == found.is_repeated == (number == found.submission.id)
+    assert (1 if is_repeated else 2) == len(register.submissions())
 
 
-def test_upload_that_waits_is_returned_again_and_its_file_is_not_kept(
-    directory: IntakeDirectory, register: Register
-) -> None:
+def test_upload_that_waits_is_returned_and_its_file_is_not_kept(directory: IntakeDirectory, register: Register) -> None:
     first = sent(directory, register, FIRST, UploadLimits(waiting_per_author=1))
     (kept,) = directory.files.digests()
     directory.files.remove(kept)
@@ -86,9 +96,7 @@ def test_file_and_submission_are_stored_together(
     assert 1 == len(register.submissions())
 
 
-def test_simultaneous_uploads_of_the_same_bytes_are_one_submission(
-    directory: IntakeDirectory, register: Register
-) -> None:
+def test_simultaneous_uploads_of_the_same_bytes_are_one(directory: IntakeDirectory, register: Register) -> None:
     with ThreadPoolExecutor(8) as threads:
         found = [each.result() for each in [threads.submit(sent, directory, register) for _ in range(16)]]
 
@@ -96,27 +104,8 @@ def test_simultaneous_uploads_of_the_same_bytes_are_one_submission(
     assert 15 == sum(each.is_repeated for each in found)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        OTHER,
-        replace(FIRST, author="eve", filename="hers.zip"),
-        replace(FIRST, name="second"),
-        replace(FIRST, title="Mine"),
-    ],
-)
-def test_other_bytes_author_name_or_title_are_another_submission(
-    other: Upload, directory: IntakeDirectory, register: Register
-) -> None:
-    passed(register, sent(directory, register).submission.id, "mine")
-
-    assert not sent(directory, register, other).is_repeated
-
-
 @pytest.mark.parametrize("end", ["refused", "withdrawn", "replaced", "perhaps replaced"])
-def test_upload_that_takes_part_no_more_is_processed_again(
-    end: str, directory: IntakeDirectory, register: Register
-) -> None:
+def test_upload_that_takes_no_part_is_processed_again(end: str, directory: IntakeDirectory, register: Register) -> None:
     number = passed(register, sent(directory, register).submission.id, "mine").id
     if end == "refused":
         register.refuse(number, "Olga", "it loses")
@@ -130,9 +119,7 @@ def test_upload_that_takes_part_no_more_is_processed_again(
     assert not sent(directory, register).is_repeated
 
 
-def test_second_agent_with_the_same_files_is_named_to_its_author(
-    directory: IntakeDirectory, register: Register
-) -> None:
+def test_agent_with_the_files_of_another_is_named_to_its_author(directory: IntakeDirectory, register: Register) -> None:
     passed(register, sent(directory, register).submission.id, "mine")
     second = passed(register, sent(directory, register, replace(FIRST, name="second")).submission.id, "second")
 

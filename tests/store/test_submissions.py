@@ -1,8 +1,8 @@
 """Receive, process, decide: every upload is kept, every change says who and why, no late worker changes anything."""
 
 import os
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -57,7 +57,6 @@ def through(
 
 
 def ended(register: Register, received: Submission, came: ProcessingResult, **options: int) -> Submission:
-    """The end of an upload that was received."""
     found = register.take("w", received.id)
     assert found is not None
     return register.finish(received.id, found.attempt, came, **options)
@@ -76,11 +75,8 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     passed = register.finish(work.id, 1, good())
     assert (SubmissionState.PASSED, 1, "d" * 64) == (passed.state, passed.version, passed.digest)
     assert [passed] == register.entries() == register.submissions()
-    assert [
-        ("ada", "received", ""),
-        ("judge", "processing", ""),
-        ("judge", "passed", ""),
-    ] == told(register, passed.id)
+    expected = [("ada", "received", ""), ("judge", "processing", ""), ("judge", "passed", "")]
+    assert expected == told(register, passed.id)
 
 
 def test_author_with_too_many_agents_is_refused(register: Register) -> None:
@@ -117,11 +113,12 @@ def test_contest_log_has_submissions_and_their_results(register: Register, store
     ] == [(line.event, line.text, line.digest) for line in lines]
     assert not [line for line in lines if "ada" in str(line) or "my-secret" in str(line)]
     assert [*range(6)] == [line.number for line in lines]
+    assert not register.has_begun()
+    store.create("cup", "{}", [])
+    assert register.has_begun()
 
 
-def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reason(
-    register: Register,
-) -> None:
+def test_refused_agent_stays_in_quarantine_until_the_organiser_gives_a_reason(register: Register) -> None:
     refused = through(register, bad())
     assert (SubmissionState.REFUSED, "it loses on time") == (refused.state, refused.why)
     assert [] == register.entries()
@@ -130,12 +127,9 @@ def test_refused_submission_stays_in_quarantine_until_the_organiser_gives_a_reas
     assert [approved] == register.entries()
     assert ("organiser", "approved", "the host was busy") == told(register, refused.id)[-1]
     assert ("judge", "refused", "it loses on time") == told(register, refused.id)[-2]
-
-
-def test_submission_without_an_agent_cannot_be_approved(register: Register) -> None:
-    refused = through(register, ProcessingResult("it does not compile", "", None, None, "b" * 64, None))
+    without_an_agent = through(register, ProcessingResult("it does not compile", "", None, None, "b" * 64, None))
     with pytest.raises(NotNowError, match="did not produce a playable agent: it does not compile"):
-        register.approve(refused.id, "organiser", "please")
+        register.approve(without_an_agent.id, "organiser", "please")
     passed = through(register, good())
     with pytest.raises(NotNowError, match="is passed: only a refused one"):
         register.approve(passed.id, "organiser", "please")
@@ -151,9 +145,7 @@ def test_versions_are_numbered_and_the_latest_that_passed_is_the_entry(register:
     register.withdraw(third.id, "ada", "it is slower")
     assert [first.id, other.id] == [entry.id for entry in register.entries()]
     assert first == register.get(first.id)
-
-
-def test_name_from_the_manifest_is_known_after_reading(register: Register) -> None:
+    # A name of the manifest is known after reading.
     assert "" == register.receive(upload(name="")).name
     passed = register.finish(taken(register).id, 1, good("deep"))
     assert ("deep", 1) == (passed.name, passed.version)
@@ -206,15 +198,12 @@ def test_retry_counts_as_waiting(register: Register) -> None:
         register.receive(upload(), UploadLimits(waiting_per_author=1))
     with pytest.raises(TooMuchError, match="too many submissions are waiting"):
         register.receive(upload("bob"), UploadLimits(waiting=1))
-    again = register.take("w", number)
-    assert again is None  # not due yet
+    assert register.take("w", number) is None  # not due yet
     register.withdraw(number, "ada", "")
     register.receive(upload(), UploadLimits(waiting_per_author=1))
 
 
-def test_files_that_no_submission_names_are_removed_when_they_are_old(
-    register: Register, clock: Clock, tmp_path: Path
-) -> None:
+def test_old_files_that_no_submission_names_are_removed(register: Register, clock: Clock, tmp_path: Path) -> None:
     files = Files(tmp_path / "submissions")
     named, log, report, orphan = (files.put(word.encode()) for word in ("upload", "log", "report", "orphan"))
     work = register.receive(Upload("ada", "five", "five.zip", named, 6), worker="w")
@@ -312,28 +301,18 @@ def test_an_author_has_limits(register: Register, clock: Clock) -> None:
     register.receive(upload(), UploadLimits(waiting_per_author=4, waiting=5, author_bytes=400))
 
 
-def test_whether_the_contest_has_begun_is_known(register: Register, store: Store) -> None:
-    assert not register.has_begun()
-    store.create("cup", "{}", [])
-    assert register.has_begun()
-
-
 def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(register: Register, url: str) -> None:
     got: list[Submission] = []
 
     def receive_and_drain(number: int) -> None:
-        own = Register(url, "cup")
-        for _ in range(3):
-            own.receive(upload(f"author {number}", f"agent{number}"))
-        while (found := own.take(f"worker {number}")) is not None:
-            got.append(own.finish(found.id, found.attempt, good(found.name)))
-        own.close()
+        with closing(Register(url, "cup")) as own:
+            for _ in range(3):
+                own.receive(upload(f"author {number}", f"agent{number}"))
+            while (found := own.take(f"worker {number}")) is not None:
+                got.append(own.finish(found.id, found.attempt, good(found.name)))
 
-    threads = [threading.Thread(target=receive_and_drain, args=[n]) for n in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(receive_and_drain, range(8)))
     while (left := register.take("w")) is not None:
         got.append(register.finish(left.id, left.attempt, good(left.name)))
     assert 24 == len({one.id for one in got}) == len(got)
@@ -383,6 +362,7 @@ def test_only_passed_or_approved_submissions_enter_in_any_order(
 def test_first_version_has_the_display_name_of_its_upload_and_later_ones_keep_it(register: Register) -> None:
     for title, shown in (("Žofinka 五", "Žofinka 五"), ("", "Žofinka 五"), ("New", "New")):
         assert shown == through(register, good(), title=title).title
+    assert SubmissionState.PASSED is through(register, good("FIVE"), name="", title="New").state
     register.rename("five", "ada", "")
     through(register, good())
     assert {""} == {each.title for each in register.submissions()}
@@ -411,11 +391,6 @@ def test_names_that_look_like_those_of_another_agent_are_refused(register: Regis
     through(register, good("six"), "eve", "six", "6")
     with pytest.raises(NameTakenError):
         register.rename("six", "eve", shown)
-
-
-def test_display_name_of_the_own_agent_is_no_clash(register: Register) -> None:
-    through(register, good(), title="Zofinka")
-    assert SubmissionState.PASSED is through(register, good("FIVE"), name="", title="Zofinka").state
 
 
 def test_display_name_that_another_agent_took_in_the_meantime_is_dropped(register: Register) -> None:

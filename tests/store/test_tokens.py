@@ -1,6 +1,7 @@
 """A token is shown once, kept as a hash, and ended by the organiser."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from sqlalchemy import create_engine, text
@@ -11,14 +12,15 @@ from judge.store.tokens import TokenRole, Tokens
 
 @pytest.fixture
 def tokens(url: str) -> Iterator[Tokens]:
-    opened = Tokens(url, "cup")
-    yield opened
-    opened.close()
+    with closing(Tokens(url, "cup")) as opened:
+        yield opened
 
 
-def test_a_token_opens_for_its_author_until_it_is_revoked(tokens: Tokens) -> None:
+def test_a_token_opens_its_contest_for_its_author_until_it_is_revoked(tokens: Tokens, url: str) -> None:
     mine, second, others = (tokens.make(author, "organiser") for author in ("ada", "ada", "bob"))
     assert ["ada", "ada", "bob"] == [tokens.author_of(token) for token in (mine, second, others)]
+    with closing(Tokens(url, "other cup")) as other:
+        assert tokens.author_of(other.make("ada", "organiser")) is None
     assert 2 == tokens.revoke("ada", "organiser")
     assert [None, None, "bob"] == [tokens.author_of(token) for token in (mine, second, others)]
     with pytest.raises(InputError, match="'ada' has no token"):
@@ -40,12 +42,6 @@ def test_nothing_in_the_database_is_a_token(tokens: Tokens, url: str) -> None:
 def test_invalid_token_opens_nothing(tokens: Tokens, wrong: str) -> None:
     tokens.make("ada", "organiser")
     assert tokens.author_of(wrong) is None
-
-
-def test_a_token_of_another_contest_opens_nothing(tokens: Tokens, url: str) -> None:
-    other = Tokens(url, "other cup")
-    assert tokens.author_of(other.make("ada", "organiser")) is None
-    other.close()
 
 
 @pytest.mark.parametrize("author", ["", " ada", "a\nb", "a\x1b[31m", "\u202eada", "a" * 65])

@@ -16,6 +16,8 @@ from judge.tournament.schedule import Table
 from judge.tournament.standings import compared, records_of, standings, tiers_of
 from tests.contest.rounds import games
 
+Results = Sequence[tuple[str, str, int, int, int]]
+
 
 def stage(*results: tuple[str, str, int, int, int], rounds: int = 0, changes_place: bool = True) -> StageCertainty:
     found = assess_places(PairResult(*result) for result in results)
@@ -59,9 +61,7 @@ MANY_TIED = [(*pair, 2, 0, 2) for pair in combinations("abcdefg", 2)]
     ],
     ids=["clear", "one certain", "close", "tied", "three tied", "many tied"],
 )
-def test_sentences_of_each_situation(
-    results: Sequence[tuple[str, str, int, int, int]], said: list[str], not_said: list[str]
-) -> None:
+def test_sentences_of_each_situation(results: Results, said: list[str], not_said: list[str]) -> None:
     words = "\n".join(stage(*results).sentences())
 
     assert [] == [text for text in said if text not in words]
@@ -75,9 +75,7 @@ def test_sentences_of_each_situation(
         (ONE_CERTAIN, {"a": "1", "b": "2-3", "c": "2-3"}, [(2, 3, ("b", "c"))]),
     ],
 )
-def test_uncertain_places_are_in_a_bracket(
-    results: Sequence[tuple[str, str, int, int, int]], places: dict[str, str], brackets: list[object]
-) -> None:
+def test_uncertain_places_are_in_a_bracket(results: Results, places: dict[str, str], brackets: list[object]) -> None:
     found = stage(*results)
 
     assert places == found.places
@@ -97,9 +95,7 @@ def test_summary_begins_with_pairs_that_are_known_and_says_why_no_place_is_certa
 
 
 @pytest.mark.parametrize(("chance", "has_rule"), [(0.57, False), (0.98, True)])
-def test_high_chance_of_an_open_first_place_is_followed_by_what_counts_as_certain(
-    chance: float, has_rule: bool
-) -> None:
+def test_high_chance_of_an_open_first_place_is_followed_by_the_rule_of_certainty(chance: float, has_rule: bool) -> None:
     found = stage(*CLOSE)
     ranks = (replace(found.certainty.ranks[0], chance=chance), *found.certainty.ranks[1:])
     words = list(replace(found, certainty=replace(found.certainty, ranks=ranks)).sentences())
@@ -144,9 +140,6 @@ def test_places_by_points_do_not_change_by_ratings(changes_place: bool, what: st
     assert f"One reversed game would change the {what}." in words
 
 
-# --- reversed games by points -----------------------------------------------------------------------------------------
-
-
 def certain(text: str, ranking: tuple[str, ...] = ("points",)) -> StageCertainty:
     """A round robin of the games of `text`, scored by the default points."""
     played = []
@@ -167,38 +160,22 @@ points_of = POINTS.of
 
 def test_fewest_games_by_points_are_found_and_listed() -> None:
     """a has 9 points and b 6. A reversed game of both changes their difference by 2, any other one by 1."""
-    found = certain("a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1")
+    text = "a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1"
+    found = certain(text)
 
-    assert (9, 6) == tuple(found_points(found)[:2])
     assert (Reversal("a", "b", 2),) == found.certainty.reversals
     assert [("a", "b"), ("a", "b")] == [(game.winner, game.second) for game in found.reversed_games]
     assert "2 reversed games would change the first place." in list(found.sentences())
+    # A ranking by rating counts by rating.
+    assert all(certain(text, ranking).changes_place for ranking in (("rating",), ("elo", "wins")))
+    assert not any(certain(text, ranking).changes_place for ranking in ((), ("wins",), ("wins", "elo")))
 
 
-def test_games_against_others_count_once() -> None:
+def test_games_against_others_count_once_and_equal_points_need_one_reversed_game() -> None:
     """All games of a and b were drawn, so only games against c can change their difference of one point."""
     found = certain("a=b*4 a>c*4 b>c*3 c>b*1")
 
     assert 1 == found.certainty.reversed_games
     assert "b" == found.certainty.new_first
     assert found.certainty.reversals[0] in (Reversal("a", "c", 1), Reversal("c", "b", 1))
-
-
-def test_equal_points_need_one_reversed_game() -> None:
     assert 1 == certain("a=b*4 a>c*4 b>c*4").certainty.reversed_games
-
-
-def test_ranking_by_rating_counts_by_rating() -> None:
-    text = "a>b*4 a<b*1 a>c*5 b>c*5 a<c*1 c>b*1"
-
-    assert all(certain(text, ranking).changes_place for ranking in (("rating",), ("elo", "wins")))
-    assert not any(certain(text, ranking).changes_place for ranking in ((), ("wins",), ("wins", "elo")))
-
-
-def found_points(found: StageCertainty) -> list[float]:
-    """Points of the agents by place."""
-    scores = dict.fromkeys("abc", 0.0)
-    for game in found.games:
-        for agent, points in zip(game.agents, points_of(game), strict=True):
-            scores[agent] += points
-    return [scores[rank.agent] for rank in found.certainty.ranks]

@@ -47,27 +47,17 @@ def test_settings_without_influence_on_strength_may_differ(change: list[str]) ->
     assert "" == policy_difference(load_policy("gomocup-freestyle"), load_policy("gomocup-freestyle", change))
 
 
-def test_another_game_is_another_strength() -> None:
-    assert "the game is gomoku and " in policy_difference(
-        load_policy("gomocup-freestyle"), load_policy("stratego-seed")
-    )
-
-
-def test_time_controls_are_compared_by_their_meaning() -> None:
+def test_games_time_controls_and_clocks_of_agents_are_compared_by_their_meaning() -> None:
     plain = load_policy("gomocup-freestyle")
     one, same, other = (load_policy("gomocup-freestyle", clock=text) for text in ("60+0.6", "60.0+0.600", "60"))
 
     assert "" == policy_difference(one, same)
     assert "clock.control is 60+0.6 and 60" == policy_difference(one, other)
     assert "clock.control is 60+0.6 and 180@30" == policy_difference(one, plain)
-
-
-def test_agents_with_other_clocks_have_another_strength() -> None:
-    policy = load_policy("gomocup-freestyle", clock="60")
-    odds = _Terms(policy, {"zoe": "600", "ada": "9"})
-
-    assert "" == terms_difference(odds, _Terms(policy, {"ada": "9", "zoe": "600"}))
-    assert "clocks is ada 9, zoe 600 and empty" == terms_difference(odds, _Terms(policy))
+    assert "the game is gomoku and " in policy_difference(plain, load_policy("stratego-seed"))
+    odds = _Terms(other, {"zoe": "600", "ada": "9"})
+    assert "" == terms_difference(odds, _Terms(other, {"ada": "9", "zoe": "600"}))
+    assert "clocks is ada 9, zoe 600 and empty" == terms_difference(odds, _Terms(other))
 
 
 @pytest.mark.parametrize(("turn_ms", "match_ms"), [(300, 180_000), (30_000, 180_000), (0, 180_000), (5, 11_000)])

@@ -48,13 +48,17 @@ class Field:
     """Games of an agent by author of the opponent."""
     length: Counter[str] = field(default_factory=Counter)
     """Games that were drawn during an agent's finished games."""
+    count: int = 0
+    """Number of agents from the start."""
 
     def __post_init__(self) -> None:
         self.games = LadderGames(self.rules)
+        for _ in range(self.count):
+            self.admit()
 
-    def admit(self, author: str = "", *, anchor: bool = False, mean: float = 0) -> str:
+    def admit(self, author: str = "", *, anchor: bool = False, mean: float = 0, deviation: float = 500) -> str:
         agent = f"agent-{len(self.authors)}"
-        self.ratings.admit(agent, Prior(mean, 0 if anchor else 500))
+        self.ratings.admit(agent, Prior(mean, 0 if anchor else deviation))
         self.games.admit(agent, author, anchor=anchor)
         self.authors[agent] = author
         self.active.add(agent)
@@ -190,9 +194,7 @@ def test_limits_hold_for_any_sequence(rules: Matchmaking, events: list[tuple[str
 
 @given(RULES, st.lists(st.integers(0, 2), min_size=100, max_size=100), st.integers(2, 9), st.booleans())
 @settings(max_examples=examples(sized(10, 40)), deadline=None)
-def test_each_agent_has_its_minimum_in_each_period(
-    rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool
-) -> None:
+def test_all_agents_have_their_minimum(rules: Matchmaking, endings: list[int], agents: int, has_anchor: bool) -> None:
     """With agents that are free. Half of them are of one author and their nearest opponents are of the same one."""
     ladder = Field(rules.model_copy(update={"author_weight": 1000, "long_game": 1000}))
     for at in range(agents):
@@ -229,9 +231,7 @@ def test_agents_of_a_large_author_play_together_as_many_games_as_its_weight(weig
 
 
 def test_agent_with_long_games_plays_fewer_and_one_at_a_time() -> None:
-    ladder = Field(Matchmaking())
-    for _ in range(19):
-        ladder.admit()
+    ladder = Field(Matchmaking(), count=19)
     slow = ladder.admit()
     for _ in range(600):
         while len(ladder.running) < 6:
@@ -249,19 +249,13 @@ def test_agent_with_long_games_plays_fewer_and_one_at_a_time() -> None:
 def test_wide_intervals_and_small_leads_are_preferred() -> None:
     ladder = Field(Matchmaking(minimum_games=0))
     for mean, deviation in ((0, 300), (20, 300), (0, 30), (10, 30), (1500, 300)):
-        agent = f"agent-{len(ladder.authors)}"
-        ladder.ratings.admit(agent, Prior(mean, deviation))
-        ladder.games.admit(agent)
-        ladder.authors[agent] = ""
-        ladder.active.add(agent)
+        ladder.admit(mean=mean, deviation=deviation)
 
     assert (ladder.choose() or pytest.fail("no pair")).agents == {"agent-0", "agent-1"}
 
 
 def test_games_of_a_pair_change_seats_and_share_openings() -> None:
-    ladder = Field(Matchmaking())
-    ladder.admit()
-    ladder.admit()
+    ladder = Field(Matchmaking(), count=2)
 
     for _ in range(4):
         ladder.choose()
@@ -273,9 +267,7 @@ def test_games_of_a_pair_change_seats_and_share_openings() -> None:
 
 
 def test_first_seats_are_balanced_over_opponents() -> None:
-    ladder = Field(Matchmaking(minimum_games=0))
-    for _ in range(30):
-        ladder.admit()
+    ladder = Field(Matchmaking(minimum_games=0), count=30)
     for at in range(300):
         ladder.choose()
         ladder.finish(0, at % 3)
@@ -286,9 +278,7 @@ def test_first_seats_are_balanced_over_opponents() -> None:
 
 
 def test_ties_are_decided_by_the_seed() -> None:
-    ladder = Field(Matchmaking())
-    for _ in range(10):
-        ladder.admit()
+    ladder = Field(Matchmaking(), count=10)
 
     pairs = [next_pair(ladder.ratings, ladder.games, seed) for seed in range(40)]
 
@@ -297,21 +287,14 @@ def test_ties_are_decided_by_the_seed() -> None:
     assert next_pair(ladder.ratings, ladder.games, "0" * 64) == next_pair(ladder.ratings, ladder.games, "0" * 64)
 
 
-def test_no_pair_without_a_free_opponent() -> None:
-    ladder = Field(Matchmaking(open_games=1))
-    assert ladder.choose() is None
-    for _ in range(3):
-        ladder.admit()
+def test_no_pair_without_a_free_opponent_and_wrong_calls_are_refused() -> None:
+    assert Field(Matchmaking()).choose() is None
+    ladder = Field(Matchmaking(open_games=1), count=3)
+    with pytest.raises(ValueError, match="agent-0 is already in the ladder"):
+        ladder.games.admit("agent-0")
+    with pytest.raises(ValueError, match="agent-0 and agent-1 have no open game"):
+        ladder.games.finish("agent-0", "agent-1")
+    with pytest.raises(ValueError, match="no byes"):
+        ladder.games.draw(Pairing("agent-0", None, 1, 1))
     assert ladder.choose() is not None
     assert ladder.choose() is None
-
-
-def test_wrong_calls_are_refused() -> None:
-    ladder = Field(Matchmaking())
-    first, second = ladder.admit(), ladder.admit()
-    with pytest.raises(ValueError, match="agent-0 is already in the ladder"):
-        ladder.games.admit(first)
-    with pytest.raises(ValueError, match="agent-0 and agent-1 have no open game"):
-        ladder.games.finish(first, second)
-    with pytest.raises(ValueError, match="no byes"):
-        ladder.games.draw(Pairing(first, None, 1, 1))

@@ -28,21 +28,10 @@ from judge.tournament.openings import schedule
 zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
 
-def write_pos(stones: Iterable[Square]) -> str:
-    """`h8i9j7` for squares x, y from 0 in play order; `parse_opening` reads it back."""
-    return "".join(square_name(x, y) for x, y in stones)
-
-
 def stones(width: int, height: int) -> Openings:
     openings = game_entry("gomoku").openings({"width": width, "height": height})
     assert openings is not None
     return openings
-
-
-def file_of(directory: Path, text: str) -> Path:
-    path = directory / "openings.txt"
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize(
@@ -164,8 +153,6 @@ def test_what_is_no_file_of_this_board_is_refused_at_once(tmp_path: Path) -> Non
         read_openings(path, stones(4, 15))
 
 
-# --- the order of play ---------------------------------------------------------------------------
-
 THREE = [((7, 7),), ((7, 7), (8, 8)), ((3, 4), (5, 6))]
 
 
@@ -195,15 +182,13 @@ def test_openings_come_again_turned_and_mirrored() -> None:
     assert "8/8 w" == schedule(["8/8 w"], 1, None, [lambda x, y: (y, x)])  # positions are not turned
 
 
-# --- what is wrong with a file -------------------------------------------------------------------
-
-
 def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:
     def split(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield from enumerate(lines, 1)
         raise InputError("line 2: no end; write one")
 
-    path = file_of(tmp_path, "h8\n")
+    path = tmp_path / "openings.txt"
+    path.write_text("h8\n")
     with pytest.raises(InputError) as refused:
         read_openings(path, Openings(str, "1", split=split))
     assert f"{path}, line 2: no end; write one" == str(refused.value)
@@ -212,20 +197,13 @@ def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:
 POSITIONS = "# endings\n4k3/8/8/8/8/8/4P3/4K3 w\n\n4k3/8/8/8/8/8/4P3/4K3 b  # black moves\n"
 
 
-def quantum_chess() -> Openings:
-    openings = game_entry("quantum-chess").openings({})
-    assert openings is not None
-    return openings
-
-
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, zstd.compress])
-def test_a_file_of_positions_is_read_from_text_gzip_and_zstd(
-    tmp_path: Path, compress: Callable[[bytes], bytes]
-) -> None:
+def test_file_of_positions_is_read_from_text_gzip_and_zstd(tmp_path: Path, compress: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "openings"
     path.write_bytes(compress(POSITIONS.encode()))
-    board = "4k3/8/8/8/8/8/4P3/4K3"
-    assert [f"{board} w", f"{board} b"] == read_openings(path, quantum_chess())
+    openings, board = game_entry("quantum-chess").openings({}), "4k3/8/8/8/8/8/4P3/4K3"
+    assert openings is not None
+    assert [f"{board} w", f"{board} b"] == read_openings(path, openings)
 
 
 ZEROS = bytes(200 << 20)
@@ -240,9 +218,7 @@ ZEROS = bytes(200 << 20)
         ("h8\n".encode("utf-16") + ZEROS, " has more than 67108864 bytes; save it as UTF-8 "),
     ],
 )
-def test_bomb_is_refused_at_its_limit(
-    tmp_path: Path, compress: Callable[[bytes], bytes], content: bytes, said: str
-) -> None:
+def test_bomb_ends_at_its_limit(tmp_path: Path, compress: Callable[[bytes], bytes], content: bytes, said: str) -> None:
     path = tmp_path / "openings"
     path.write_bytes(compress(content))
     tracemalloc.start()
@@ -266,16 +242,14 @@ def test_zstd_without_the_library_names_the_fix(tmp_path: Path, monkeypatch: pyt
 @settings(deadline=None)
 @given(st.data(), st.integers(5, 60), st.integers(5, 60))
 def test_written_data_round_trips(data: st.DataObject, width: int, height: int) -> None:
-    """Any opening of up to eight stones (no five among them) survives `write_pos`."""
+    """Any opening of up to eight stones (no five among them), as `h8i9j7`."""
     square = st.tuples(st.integers(0, width - 1), st.integers(0, height - 1))
     opening = tuple(data.draw(st.lists(square, max_size=8, unique=True)))
-    assert parse_opening(write_pos(opening), width, height) == opening
+    assert parse_opening("".join(square_name(x, y) for x, y in opening), width, height) == opening
 
 
 @pytest.mark.parametrize("line", [b"\n", b"# a comment\n"])
-def test_compressed_lines_without_openings_are_bounded(
-    line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_without_openings_are_bounded(line: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of a megabyte may have a billion of them."""
     monkeypatch.setattr(opening_files, "MAX_LINES", 1000)
     path = tmp_path / "openings.txt.gz"

@@ -5,7 +5,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
-from judge.record.policy import Policy, load_policy, policy_names, variants_of
+from judge.record.policy import load_policy, policy_names, variants_of
 from judge.tournament.results import VERDICT_POINTS, Duel, PointsTable, Scoring, missing_words, points_table, score
 from tests.contest.rounds import game, games
 
@@ -27,15 +27,10 @@ def test_every_policy_of_the_judge_scores_every_word(policy: str) -> None:
     assert [] == missing_words(load_policy(policy))
 
 
-def test_every_verdict_but_a_void_has_points() -> None:
+def test_every_verdict_but_a_void_has_points_and_a_table_of_verdicts_must_have_all() -> None:
     assert set(Verdict) - {Verdict.VOID} == set(VERDICT_POINTS)
-
-
-def without(policy: str, *words: str) -> Policy:
-    """`policy` whose table has lost `words`."""
-    loaded = load_policy(policy)
-    points = {word: pair for word, pair in loaded.points.items() if word not in words}
-    return loaded.model_copy(update={"points": points})
+    poor = load_policy("gomocup-freestyle").model_copy(update={"points": {"win": (3, 0)}})
+    assert sorted(set(VERDICT_POINTS) - {"win"}) == missing_words(poor)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +44,9 @@ def without(policy: str, *words: str) -> Policy:
 )
 def test_a_round_without_points_for_a_word_does_not_start(policy: str, words: tuple[str, ...]) -> None:
     """The scripts of 2012 and 2013 met such words in the middle of a round, and scored nothing or the wrong thing."""
-    poor = without(policy, *words)
+    whole = load_policy(policy)
+    points = {word: pair for word, pair in whole.points.items() if word not in words}
+    poor = whole.model_copy(update={"points": points})
 
     assert sorted(words) == missing_words(poor)
     with pytest.raises(InputError) as refused:
@@ -57,15 +54,6 @@ def test_a_round_without_points_for_a_word_does_not_start(policy: str, words: tu
     said = f"policy {poor.name}: a {poor.game.name} game can end with {', '.join(sorted(words))}"
     assert str(refused.value).startswith(said)
     assert f"write {min(words)} = [" in str(refused.value)
-
-
-def test_a_table_of_verdicts_must_have_all_of_them() -> None:
-    poor = load_policy("gomocup-freestyle").model_copy(update={"points": {"win": (3, 0)}})
-
-    assert sorted(set(VERDICT_POINTS) - {"win"}) == missing_words(poor)
-
-
-# --- by the judge's verdict --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -93,9 +81,6 @@ def test_a_policy_may_score_verdicts_its_own_way() -> None:
     assert (1, -1) == table.of(game("a>b", Verdict.CRASH))
     assert (-1, 1) == table.of(game("a<b", Verdict.CRASH))
     assert (-1, -1) == table.of(GameResult("a", "b", None, Verdict.CRASH))
-
-
-# --- by the words of the field -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -132,8 +117,6 @@ def test_a_word_without_points_is_an_error_and_not_silence(result: str) -> None:
         table_of("qchess-2013").of(ended(result, "a", Verdict.WIN))
 
 
-# --- pairings ----------------------------------------------------------------------------------------------------
-
 ONE = Pairing("a", "b", 1, 1)
 
 
@@ -141,19 +124,17 @@ def scoring(duel: Duel | None = None) -> Scoring:
     return Scoring(table_of("gomocup-freestyle"), duel)
 
 
-def test_a_pairing_scores_the_sum_of_its_games() -> None:
+def test_a_pairing_scores_the_sum_of_its_games_and_a_bye_as_if_all_were_won() -> None:
+    bye = Pairing("a", None, 1, 2)
     [played] = score([ONE], games("a>b b>a a=b b<a"), scoring(), games=4)
 
     assert (2.5, 1.5) == played.points
     assert (2.5, 1.5) == (played.side_of("a").score, played.side_of("b").score)
-
-
-def test_tenths_add_up_to_tenths() -> None:
-    """Three games of 0.1 are 0.3, not 0.30000000000000004."""
+    assert (4, 0) == score([bye], [], scoring(), games=4)[0].points
+    assert (3, 0) == score([bye], [], scoring(Duel()), games=4)[0].points
+    # Three games of 0.1 are 0.3, not 0.30000000000000004.
     lost = ended("b BLUE VICTORY 117 12 8", "b", Verdict.WIN)
-    tenths = Scoring(table_of("stratego-2012:preliminary"))
-
-    assert (0.3, 0.9) == tenths.of(ONE, [lost] * 3, 3)
+    assert (0.3, 0.9) == Scoring(table_of("stratego-2012:preliminary")).of(ONE, [lost] * 3, 3)
 
 
 @pytest.mark.parametrize(
@@ -174,22 +155,12 @@ def test_a_duel_is_won_by_games(text: str, points: tuple[float, float]) -> None:
     assert points == played.points
 
 
-def test_a_bye_scores_like_games_that_were_all_won() -> None:
-    bye = Pairing("a", None, 1, 2)
-
-    assert (4, 0) == score([bye], [], scoring(), games=4)[0].points
-    assert (3, 0) == score([bye], [], scoring(Duel()), games=4)[0].points
-
-
-def test_games_find_their_pairing_by_round_and_table() -> None:
+def test_games_find_their_pairing_by_round_and_table_or_are_refused() -> None:
     second = Pairing("b", "a", 2, 1)
     later = GameResult("b", "a", "b", Verdict.WIN, round=2)
     played = score([ONE, second], [later, game("a>b")], scoring(), games=1)
 
     assert [(1, 0), (1, 0)] == [each.points for each in played]
-
-
-def test_unscheduled_result_is_refused() -> None:
     with pytest.raises(ValueError, match="results without a pairing"):
         score([ONE], [GameResult("a", "b", "a", Verdict.WIN, round=7)], scoring(), games=1)
     with pytest.raises(ValueError, match="was not played by"):

@@ -1,7 +1,5 @@
 """Results of games, from records too, and who fails so often that it is disqualified."""
 
-import pytest
-
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.tournament.results import PlayedPairing, SideScore, failure_shares, without
@@ -37,9 +35,12 @@ def test_more_than_a_tenth_of_failures_disqualifies() -> None:
     assert {"a", "b", "c"} == over(results, 0.05)
 
 
-@pytest.mark.parametrize("verdict", [Verdict.FOUL, Verdict.RESIGNED])
-def test_a_foul_and_a_resignation_are_losses_and_no_failures(verdict: Verdict) -> None:
-    assert frozenset() == over([failed("a<b", verdict)])
+def test_both_may_fail_in_one_game_and_a_foul_and_a_resignation_are_no_failures() -> None:
+    both = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
+
+    assert {"a", "b"} == over([both])
+    for verdict in (Verdict.FOUL, Verdict.RESIGNED):
+        assert frozenset() == over([failed("a<b", verdict)])
 
 
 def test_a_failure_after_a_won_game_counts_and_the_win_too() -> None:
@@ -50,12 +51,6 @@ def test_a_failure_after_a_won_game_counts_and_the_win_too() -> None:
 
     assert {"a": 1.0, "b": 0.0} == failure_shares([won])
     assert SideScore(wins=1, failures=1) == score
-
-
-def test_both_may_fail_in_one_game() -> None:
-    both = GameResult("a", "b", None, Verdict.ILLEGAL, faults=(Verdict.ILLEGAL, Verdict.ILLEGAL))
-
-    assert {"a", "b"} == over([both])
 
 
 def test_games_of_a_disqualified_agent_count_for_no_agent() -> None:

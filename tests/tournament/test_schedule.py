@@ -14,29 +14,20 @@ from hypothesis import strategies as st
 
 from judge.contest.contest import Contest
 from judge.contest.runner import Scheduler
-from judge.contest_games import GameState, Outcome, ScheduledGame
+from judge.contest_games import GameState, Pairing, ScheduledGame
 from judge.games.gomoku.options import symmetries
 from judge.record.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.base import Rounds
 from judge.tournament.formats.groups import Groups, Leagues
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import DoubleRoundRobin, Gauntlet, RoundRobin
 from judge.tournament.formats.swiss import Swiss
 from judge.tournament.results import Duel
+from judge.tournament.schedule import opening_number, seats
 from judge.tournament.snapshot import FailuresPlan
-from tests.contest.cups import (
-    COMMITTED,
-    better_seed,
-    by_chance,
-    cup,
-    enter,
-    play,
-    reopen,
-    scheduled,
-    snapshot,
-    won_by,
-)
+from tests.contest.cups import COMMITTED, better_seed, by_chance, cup, enter, play, reopen, scheduled, snapshot, won_by
 from tests.examples import evidence, examples
 
 OPENINGS = (((7, 7),), ((7, 7), (8, 8)), ((7, 7), (6, 8), (7, 9)))
@@ -58,13 +49,7 @@ chosen = st.integers(1, 3).flatmap(lambda games: st.sampled_from(formats(games))
 
 
 @settings(max_examples=examples(15), deadline=None)
-@given(
-    chosen,
-    st.integers(2, 6),
-    st.none() | st.integers(0, 99),
-    st.integers(1, 30),
-    st.booleans(),
-)
+@given(chosen, st.integers(2, 6), st.none() | st.integers(0, 99), st.integers(1, 30), st.booleans())
 def test_whatever_happens_in_it_a_contest_is_played_to_its_end_once(
     format_: AnyFormat, count: int, seed: int | None, stop_after: int, is_duel: bool
 ) -> None:
@@ -316,25 +301,49 @@ def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: 
     ],
     ids=["a tenth", "more", "too few games", "over the limit of an organiser", "at that limit"],
 )
-def test_agent_failing_in_more_of_its_games_than_allowed_is_out(
-    games: int, crashes: int, failures: FailuresPlan, is_out: bool
-) -> None:
+def test_agent_failing_more_than_allowed_is_out(games: int, crashes: int, failures: FailuresPlan, is_out: bool) -> None:
     with cup(RoundRobin(games=games), 2, failures=failures) as contest:
-        _crash(contest, "2", crashes)
+        play(contest, lambda game: won_by(int(game.first == "2"), "crash") if game.number <= crashes else won_by(None))
 
         assert (["2"] if is_out else []) == list(contest.view().out)
         assert contest.view().is_over
 
 
-def _crash(contest: Contest, agent: str, times: int) -> None:
-    """Play all, an agent crashing in its first so many games; all others are drawn."""
-    left = times
+def games_of(pairing: Pairing, games: int) -> list[tuple[str, str, int]]:
+    """Who sits where, and the number of the opening, for each game of a pairing."""
+    return [(*seats(pairing, game), opening_number(pairing, game, games)) for game in range(games)]
 
-    def rule(game: ScheduledGame) -> Outcome:
-        nonlocal left
-        if agent in (game.first, game.second) and left:
-            left -= 1
-            return won_by(int(game.first == agent), "crash")
-        return won_by(None)
 
-    play(contest, rule)
+def test_two_games_share_an_opening_with_seats_changed_and_a_bye_is_no_game() -> None:
+    pairing = Pairing("a", "b", 3, 2)
+
+    assert [("a", "b", 0), ("b", "a", 0), ("a", "b", 1), ("b", "a", 1)] == games_of(pairing, 4)
+    with pytest.raises(ValueError, match="a bye has no games"):
+        seats(Pairing("a", None, 1, 4), 0)
+
+
+@settings(deadline=None)
+@given(st.integers(1, 9), st.integers(1, 4))
+def test_over_all_meetings_each_opening_is_played_from_both_sides(games: int, meetings: int) -> None:
+    """With an odd number of games too, where an opening's second half comes in the next meeting."""
+    rounds = Rounds([])
+    seated: dict[int, list[str]] = {}
+    for _ in range(meetings):
+        [pairing] = rounds.add([("a", "b", "")])
+        for first, _, opening in games_of(pairing, games):
+            seated.setdefault(opening, []).append(first)
+
+    whole, half = divmod(games * meetings, 2)
+    assert list(range(whole + half)) == sorted(seated)
+    # With an even number of games nobody need change seats between meetings, yet both halves are played.
+    assert all(sorted(seated[opening]) == ["a", "b"] for opening in range(whole))
+
+
+def test_repeated_pairing_changes_seats() -> None:
+    earlier = [Pairing("a", "b", 1, 1), Pairing("c", "d", 1, 2)]
+    tables = Rounds(earlier).add([("a", "b", ""), ("d", "c", ""), ("e", None, "")])
+
+    assert [("b", "a", 1), ("d", "c", 1), ("e", None, 0)] == [
+        (pairing.first, pairing.second, pairing.meeting) for pairing in tables
+    ]
+    assert [1, 2, 3] == [pairing.table for pairing in tables]

@@ -91,16 +91,8 @@ def test_relegated_agents_are_shifted_as_the_last_promoted_one() -> None:
         "T": SourcedRating(rating=1620, reason="Elo 1300 in I, shifted by +320 as B"),
         "N": SourcedRating(rating=0, reason="new: not ranked in II or I"),
     }
-
-
-def test_updated_agents_have_no_rating() -> None:
     assert 0 == league_ratings(["C"], [LOWER], updated={"C"})["C"].rating
-
-
-def test_tables_without_a_common_agent_are_refused() -> None:
     with pytest.raises(InputError, match=r"no agent is ranked in I .*format\.skip\.agents"):
         league_ratings(["A"], [LOWER, PreviousTable("I", {"S": 1900})])
-
-
-def test_ratings_are_rounded_half_away_from_zero() -> None:
+    # Half away from zero.
     assert [1651, 1650, -1, 0] == [round_elo(elo) for elo in (1650.5, 1650.49, -0.5, 0.2)]

@@ -142,17 +142,13 @@ def test_gomocup_until_2016_breaks_ties_by_the_ratio_of_games() -> None:
     assert [["a"], ["b"], ["c"]] == order("abc", cup, *GOMOCUP_2016)
 
 
-def timed(text: str, replies: tuple[int, int], ms: tuple[float, float]) -> PlayedPairing:
-    [one] = played(text)
-    game = one.games[0]
-    slow = GameResult(game.first, game.second, game.winner, game.verdict, replies=replies, charged_ms=ms)
-    return PlayedPairing(one.pairing, (slow,), one.points)
-
-
-def test_the_time_of_a_reply_decides_last() -> None:
+@pytest.mark.parametrize(("replies", "expected"), [((10, 20), "b a"), ((0, 20), "ab")])
+def test_the_time_of_a_reply_decides_last(replies: tuple[int, int], expected: str) -> None:
     """10 replies in 200 ms are slower than 20 in 300 ms, though they took less time."""
-    assert [["b"], ["a"]] == order("ab", [timed("a=b", (10, 20), (200, 300))], *GOMOCUP_2016)
-    assert [["a", "b"]] == order("ab", [timed("a=b", (0, 20), (200, 300))], *GOMOCUP_2016)
+    [drawn] = played("a=b")
+    timed = drawn.games[0]._replace(replies=replies, charged_ms=(200, 300))
+    slow = PlayedPairing(drawn.pairing, (timed,), drawn.points)
+    assert [list(tier) for tier in expected.split()] == order("ab", [slow], *GOMOCUP_2016)
 
 
 def rating_values(names: str, all_played: Sequence[PlayedPairing]) -> dict[str, float]:
@@ -194,20 +190,13 @@ def test_progress_line_counts_events() -> None:
     assert (1, 1) == (first.place, second.place)
 
 
-def test_a_shared_place_leaves_the_next_ones_out() -> None:
-    lines = table("abcd", played("a>d\nb=c"), "points")
-
-    assert [1, 2, 2, 4] == [line.place for line in lines]
-
-
-def test_a_crosstable_shows_games_from_the_row_s_side() -> None:
-    table = crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
-
+def test_a_shared_place_leaves_the_next_ones_out_and_a_crosstable_is_from_the_row_s_side() -> None:
+    assert [1, 2, 2, 4] == [line.place for line in table("abcd", played("a>d\nb=c"), "points")]
     assert {
         "a": {"b": Cell(2.5, SideScore(wins=2, draws=1))},
         "b": {"a": Cell(0.5, SideScore(draws=1, losses=2)), "c": Cell(1, SideScore(wins=1))},
         "c": {"b": Cell(0, SideScore(losses=1))},
-    } == table
+    } == crosstable("abc", played("a>b b=a a>b\nb>c", due=3))
 
 
 def test_an_unknown_criterion_is_named() -> None:

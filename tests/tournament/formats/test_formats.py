@@ -8,8 +8,6 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from judge.tournament.formats import FORMATS, AnyFormat, TournamentFormat
-from judge.tournament.formats.groups import Leagues
-from judge.tournament.formats.swiss import Swiss
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import better_seed_wins, entries, everything_is_drawn, play_out
 
@@ -95,13 +93,6 @@ def test_remaining_draws_are_known_or_bounded_below(name: str, count: int) -> No
     assert all(each == all_of(played) if chosen.counts_games else each <= all_of(played) for each in said)
 
 
-def test_options_follow_the_name() -> None:
-    assert Swiss(rounds=5, games=4) == read("name = 'swiss'\nrounds = 5\ngames = 4")
-    assert Leagues(sizes=(6, 6), promoted=4, games=24, ranking=("elo",)) == read(
-        "name = 'leagues'\nsizes = [6, 6]\npromoted = 4\ngames = 24\nranking = ['elo']"
-    )
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -109,7 +100,6 @@ def test_options_follow_the_name() -> None:
         ("name = 'swiss'", "rounds\n  Field required"),
         ("name = 'knockout'\nrounds = 3", "Extra inputs are not permitted"),
         ("name = 'gauntlet'\ngames = 0", "greater than or equal to 1"),
-        ("name = 'groups'\nranking = ['luck']", "unknown criterion 'luck'"),
     ],
 )
 def test_errors_are_named(text: str, said: str) -> None:

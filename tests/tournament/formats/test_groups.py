@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from judge.contest_games import GameResult, Pairing
 from judge.games.types import Verdict
 from judge.tournament.formats.base import Competitor
-from judge.tournament.formats.groups import Groups, Leagues, deal_into_groups
+from judge.tournament.formats.groups import Groups, Leagues, deal_into_groups, promoted_count, seated
 from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
@@ -60,28 +60,21 @@ def test_the_lowest_league_plays_first_and_its_best_move_up() -> None:
     assert [[str(seed)] for seed in range(1, 13)] == leagues.rank(entries(12), played)[0]
 
 
-def test_agent_is_compared_by_its_results_in_place() -> None:
+def test_agents_are_compared_by_results_in_place_and_below_those_seeded_higher() -> None:
     """10 has 2 * 2 points of the last league, and 2 of the third, for it beat 11, which came from below too."""
     leagues = Leagues(sizes=(3, 3, 3), promoted=2, ranking=("points", "direct"))
-    played = [each for each in play_out(leagues, entries(12)) if each.pairing.group in "34"]
-
-    values = leagues.rank(entries(12), played)[1]
+    whole = play_out(leagues, entries(12))
+    values = leagues.rank(entries(12), [each for each in whole if each.pairing.group in "34"])[1]
 
     assert {"9": 4, "10": 2, "11": 0, "12": 0} == {agent: values[agent][0] for agent in ("9", "10", "11", "12")}
-    assert (0, 0) == values["1"]
-
-
-def test_agent_seeded_into_a_higher_league_ranks_above_those_who_play() -> None:
-    """While the last league plays, whose first has more points than anybody."""
+    assert [0, 0] == list(values["1"])
+    # While the last league plays, whose first has more points than any other agent.
     leagues = Leagues(sizes=(3, 3, 3), promoted=2)
-    played = [each for each in play_out(leagues, entries(12)) if each.pairing.group == "4"]
-
-    above, rest = leagues.rank(entries(12), played[:1])[0][:3], leagues.rank(entries(12), played[:1])[0][3:]
-
-    assert [["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]] == above
-    assert {"10", "11", "12"} == {agent for tier in rest for agent in tier}
-    risen = ["10", "11"]
-    assert [[*risen, "7", "8", "9"], ["12"]] == leagues.rank(entries(12), played)[0][2:]
+    last = [each for each in whole if each.pairing.group == "4"]
+    order = leagues.rank(entries(12), last[:1])[0]
+    assert [["1", "2", "3"], ["4", "5", "6"], ["7", "8", "9"]] == order[:3]
+    assert {"10", "11", "12"} == {agent for tier in order[3:] for agent in tier}
+    assert [["10", "11", "7", "8", "9"], ["12"]] == leagues.rank(entries(12), last)[0][2:]
 
 
 @settings(deadline=None)
@@ -122,17 +115,11 @@ def test_withdrawal_before_the_final_is_replaced_and_a_later_one_is_not() -> Non
     in_final = [each for each in played if each.pairing.round <= 4]
     kept = chosen.stages(gone, in_final)[1][0]
     assert {"1", "2", "3", "4"} == {entry.id for entry in kept.members}
-    left = [each.pairing.agents for each in play_out_from(chosen, 8, in_final, out=1)]
-    assert all("1" not in agents for agents in left)
+    left: list[PlayedPairing] = []
+    while pairings := chosen.next(gone, [*in_final, *left], 0):
+        left += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
+    assert all("1" not in each.pairing.agents for each in left)
     assert 2 == len(left)
-
-
-def play_out_from(chosen: Groups, count: int, played: list[PlayedPairing], out: int) -> list[PlayedPairing]:
-    """The rest of a contest that `out` has left."""
-    done = list(played)
-    while pairings := chosen.next(entries(count, out=[out]), done, 0):
-        done += [PlayedPairing(pairing, (), (2, 0)) for pairing in pairings]
-    return done[len(played) :]
 
 
 def test_losses_of_a_disqualified_agent_promote_no_other() -> None:
@@ -165,9 +152,7 @@ def test_gomocup_promotes_by_elo() -> None:
     pairings = chosen.next(entries(4), [], 0)
     played = [
         PlayedPairing(
-            pairing,
-            (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),),
-            (2, 0),
+            pairing, (GameResult(pairing.first, pairing.second or "", max(pairing.agents), Verdict.WIN),), (2, 0)
         )
         for pairing in pairings
     ]
@@ -180,3 +165,25 @@ def test_gomocup_promotes_by_elo() -> None:
 def test_leagues_need_sizes() -> None:
     with pytest.raises(ValidationError, match="give at least one league"):
         Leagues(sizes=())
+
+
+@pytest.mark.parametrize(
+    ("order", "new", "expected"),
+    [
+        ("ABCDEFG", "", 4),
+        ("ABCDEFG", "ABC", 4),
+        ("ABCDEFG", "ABCD", 4),
+        ("ABCDEFG", "ABCDE", 5),
+        ("ABCDEFG", "BCDEFG", 4),
+        ("ABCDEFG", "ABCDEFG", 7),
+        ("ABC", "AB", 4),
+        ("", "", 4),
+    ],
+)
+def test_more_agents_advance_if_the_first_are_all_new(order: str, new: str, expected: int) -> None:
+    assert expected == promoted_count(order, 4, new)
+
+
+def test_seats_of_the_last_places_are_free_and_successors_keep_theirs() -> None:
+    assert ["A26", "C"] == seated(["A", "B", "C", "D", "E"], 2, {"A26", "C", "D", "X"}, {"A": "A26", "D": "D26"})
+    assert [] == seated(["A"], 2, {"A"}, {})

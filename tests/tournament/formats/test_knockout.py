@@ -11,20 +11,14 @@ from judge.tournament.formats.knockout import Knockout, bracket
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
 
-def test_the_best_two_meet_in_the_final() -> None:
+def test_the_best_two_meet_in_the_final_and_first_seeds_rest_where_agents_are_missing() -> None:
     """1-8, 4-5, 2-7, 3-6; then 1-4, 2-3; then 1-2."""
     played = play_out(Knockout(), entries(8))
 
-    assert ["1-8", "5-4", "2-7", "6-3"] == of_round(played, 1)
-    assert ["1-4", "3-2"] == of_round(played, 2)
-    assert ["1-2"] == of_round(played, 3)
+    expected = [["1-8", "5-4", "2-7", "6-3"], ["1-4", "3-2"], ["1-2"]]
+    assert expected == [of_round(played, number) for number in (1, 2, 3)]
     assert [["1"], ["2"], ["3", "4"], ["5", "6", "7", "8"]] == Knockout().rank(entries(8), played)[0]
-
-
-def test_first_seeds_rest_where_agents_are_missing() -> None:
-    places = [entry.seed if entry else None for entry in bracket(entries(5))]
-
-    assert [1, None, 4, 5, 2, None, 3, None] == places
+    assert [1, None, 4, 5, 2, None, 3, None] == [entry.seed if entry else None for entry in bracket(entries(5))]
     assert ["5-4"] == of_round(play_out(Knockout(), entries(5)), 1)
 
 
@@ -60,9 +54,7 @@ def test_replay_changes_seats_and_is_a_separate_round() -> None:
 
     played = play_out(Knockout(), entries(4), play)
 
-    assert ["1-4", "3-2"] == of_round(played, 1)
-    assert ["2-3"] == of_round(played, 2)
-    assert ["1-2"] == of_round(played, 3)
+    assert [["1-4", "3-2"], ["2-3"], ["1-2"]] == [of_round(played, number) for number in (1, 2, 3)]
     assert 1 == played[2].pairing.meeting
 
 

@@ -40,19 +40,13 @@ def test_the_stronger_one_is_found_out_on_other_scales(model: SprtModel) -> None
     assert SprtDecision.H1 is test.state(entries(2), [*played, *played]).decision
 
 
-def test_the_stronger_one_is_found_out() -> None:
-    played = play(wins=8)
+@pytest.mark.parametrize(("wins", "decision"), [(8, SprtDecision.H1), (5, SprtDecision.H0)])
+def test_a_stronger_agent_and_equal_ones_are_found_out(wins: int, decision: SprtDecision) -> None:
+    played = play(wins)
 
     assert 1 < len(played) < 30
-    assert SprtDecision.H1 is TEST.state(entries(2), played).decision
+    assert decision is TEST.state(entries(2), played).decision
     assert SprtDecision.GO_ON is TEST.state(entries(2), played[:-1]).decision
-
-
-def test_equals_are_found_out() -> None:
-    played = play(wins=5)
-
-    assert len(played) < 30
-    assert SprtDecision.H0 is TEST.state(entries(2), played).decision
 
 
 def test_it_ends_undecided_when_its_rounds_are_up() -> None:
@@ -72,19 +66,14 @@ def test_seats_and_openings_change_from_round_to_round() -> None:
     assert ["1", "2", "1"] == [each.pairing.first for each in played[:3]]
 
 
-def test_a_pairing_counts_after_all_earlier_ones() -> None:
+def test_a_pairing_counts_after_all_earlier_ones_and_not_after_the_decision() -> None:
     played = play(wins=8)
     first = PlayedPairing(played[0].pairing, played[0].games[:-1], (0, 0), is_over=False)
     running = [first, *played[1:]]
+    more = [*played, *(round_of(each.pairing, 0) for each in played)]
 
     assert TEST.state(entries(2), []) == TEST.state(entries(2), running)
     assert [len(played) + 1] == [pairing.round for pairing in TEST.next(entries(2), running, seed=0)]
-
-
-def test_pairings_after_the_decision_do_not_count() -> None:
-    decided = play(wins=8)
-    losses = [round_of(each.pairing, 0) for each in decided]
-
-    assert TEST.state(entries(2), decided) == TEST.state(entries(2), [*decided, *losses])
-    assert len(decided) == decided_after(TEST, entries(2), [*decided, *losses])
-    assert not TEST.next(entries(2), [*decided, *losses], seed=0)
+    assert TEST.state(entries(2), played) == TEST.state(entries(2), more)
+    assert len(played) == decided_after(TEST, entries(2), more)
+    assert not TEST.next(entries(2), more, seed=0)

@@ -1,4 +1,7 @@
-"""Ratings that leave out pairs: from CSV files and earlier contests, into a contest that verifiers accept."""
+"""Formats with what earlier contests and files give them: ratings that leave out pairs, and seats of the first league.
+
+Both verifiers accept the contests.
+"""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -12,13 +15,14 @@ from judge.contest.begin import begin
 from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.resolved_format import read_ratings_csv, resolved_format
+from judge.contest.runner import Scheduler
 from judge.contest_games import Pairing
 from judge.host.house_agents import build_house_agents
 from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.base import skip_of
-from judge.tournament.formats.groups import Groups, Leagues
+from judge.tournament.formats.groups import Groups, Leagues, Seats
 from judge.tournament.formats.round_robin import DoubleRoundRobin, RoundRobin
 from judge.tournament.skipped_pairs import Skip, SourcedRating
 from tests.contest.cups import better_seed, cup, enter, play, snapshot
@@ -30,6 +34,7 @@ from tests.verify.log_forgeries import in_document
 from tests.verify.second_opinion import accepted, second_opinion
 
 NAMES = ("A", "B", "C")
+APART = "\n".join(f"agents.{name} = {{ rating = {900 * at + 1}, reason = 'x' }}" for at, name in enumerate(NAMES))
 
 
 def by_hand(**ratings: float) -> Skip:
@@ -87,14 +92,17 @@ def test_unusable_csv_is_refused_with_its_line(data: bytes, message: str, tmp_pa
 # --- contest files ---------------------------------------------------------------------------------------------------
 
 
-def rated(folder: Path, skip: str, agents: Mapping[str, str] | None = None) -> Skip:
+def resolved(folder: Path, form: str, agents: Mapping[str, str]) -> AnyFormat:
+    """The format of a contest file with this text of its table. `agents` have their digests."""
     folder.mkdir(exist_ok=True)
     path = folder / "contest.toml"
-    path.write_text(
-        f'name = "this-year"\npolicy = "gomocup-standard"\n[format]\nname = "round-robin"\n[format.skip]\n{skip}\n'
-    )
+    path.write_text(f'name = "this-year"\npolicy = "gomocup-standard"\n[format]\n{form}\n')
+    return resolved_format(load_plan(path), list(agents.items()))
+
+
+def rated(folder: Path, skip: str, agents: Mapping[str, str] | None = None) -> Skip:
     named = dict.fromkeys(NAMES, "") if agents is None else agents
-    found = skip_of(resolved_format(load_plan(path), list(named.items())))
+    found = skip_of(resolved(folder, f'name = "round-robin"\n[format.skip]\n{skip}', named))
     assert found is not None
     return found
 
@@ -121,13 +129,7 @@ def test_ratings_by_hand_replace_those_of_the_file(tmp_path: Path) -> None:
         ('ratings = "none.csv"', "none.csv is missing; name an earlier contest"),
         ('ratings = "."\nabove = "x"', "this contest; name an earlier one"),
         ('ratings = "list.csv"\nabove = "x"', "above needs an earlier contest in ratings"),
-        (
-            "\n".join(
-                f"agents.{name} = {{ rating = {elo}, reason = 'x' }}"
-                for name, elo in zip(NAMES, (1, 900, 1800), strict=True)
-            ),
-            "leaves out all pairs",
-        ),
+        (APART, "leaves out all pairs"),
     ],
 )
 def test_unusable_option_is_refused(skip: str, message: str, tmp_path: Path) -> None:
@@ -225,10 +227,7 @@ def met(pairings: list[Pairing]) -> Iterator[str]:
         (RoundRobin(skip=by_hand(_1=2000, _4=1600, _3=1601)), ["1-2", "1-3", "2-3", "2-4", "3-4"]),
         (DoubleRoundRobin(skip=by_hand(_1=2000, _2=1000, _3=1000)), ["1-4", "2-3", "2-4", "3-4"] * 2),
         (Groups(skip=by_hand(_1=2000, _4=1000, _2=1700), promoted=1), ["B2-3", "final1-2"]),
-        (
-            Leagues(sizes=(2,), promoted=1, skip=by_hand(_1=2000, _3=1000)),
-            ["11-2", "12-3", "23-4"],
-        ),
+        (Leagues(sizes=(2,), promoted=1, skip=by_hand(_1=2000, _3=1000)), ["11-2", "12-3", "23-4"]),
         (
             Leagues(sizes=(2,), promoted=1, skip=by_hand(_1=2000, _3=1000).model_copy(update={"groups": ("2",)})),
             ["11-2", "11-3", "12-3", "23-4"],
@@ -240,6 +239,77 @@ def test_formats_play_all_other_pairs(chosen: AnyFormat, expected: list[str]) ->
         play(contest, better_seed)
         assert contest.view().is_over
         assert sorted(expected) == sorted(met(contest.store.pairings(contest.name)))
+
+
+# --- seats of the first league ---------------------------------------------------------------------------------------
+
+
+def seats_of(folder: Path, lines: str, names: str) -> tuple[str, ...]:
+    form = f'name = "leagues"\nsizes = [3]\npromoted = 1\n[format.seats]\n{lines}'
+    found = resolved(folder, form, dict.fromkeys(names.split(), ""))
+    assert isinstance(found, Leagues)
+    assert found.seats is not None
+    return found.seats.agents
+
+
+def test_seats_are_those_of_last_years_first_league(tmp_path: Path) -> None:
+    """Agents 1, 2, 3 were seated and 4 rose; the last two of them lose their seats."""
+    earlier(tmp_path / "last", Leagues(games=2, sizes=(3,), promoted=1), 6)
+    lines = 'previous = "../last"'
+    assert ("1", "2", "3") == seats_of(tmp_path / "this", lines, "1 2 3 4 5 6")
+    assert ("1", "2") == seats_of(tmp_path / "this", f"{lines}\ndown = 2", "1 2 3 4 5 6")
+    assert ("1new", "3") == seats_of(tmp_path / "this", f"{lines}\nsuccessors = {{ 1 = '1new' }}", "1new 3 4 5 6")
+    assert ("9", "1", "2", "3") == seats_of(tmp_path / "this", f"{lines}\nagents = ['9']", "1 2 3 4 5 6 9")
+    # Those of a round robin are its order.
+    earlier(tmp_path / "plain", RoundRobin(games=2), 4)
+    assert ("1", "2", "3") == seats_of(tmp_path / "this", 'previous = "../plain"', "4 3 2 1 x")
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("down = 1", "no seats: name last year's contest"),
+        ('agents = ["1", "1"]', "an agent twice"),
+        ('agents = ["1"]\nsuccessors = { a = "1" }', "successors need previous"),
+        ('agents = ["x"]', r"format\.seats\.agents: 'x' does not take part"),
+        ('previous = "../last"\nsuccessors = { 1 = "x" }', r"format\.seats\.successors: 'x' does not take part"),
+        ('previous = "../last"\nsuccessors = { y = "2" }', "'y' was not in the first league"),
+        ('previous = "../last"\ndown = 9', "no agent of this contest has a seat"),
+        ('agents = ["1", "2", "3"]', "no second league"),
+        ('previous = "../none"', r"format\.seats: .*none is missing; name an earlier contest"),
+    ],
+)
+def test_unusable_seats_are_refused(lines: str, message: str, tmp_path: Path) -> None:
+    earlier(tmp_path / "last", RoundRobin(games=2), 3)
+    with pytest.raises(InputError, match=message):
+        seats_of(tmp_path / "this", lines, "1 2 3")
+
+
+def test_promoting_new_agents_needs_their_ratings(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="promotes_new needs skip"):
+        resolved(tmp_path, 'name = "leagues"\nsizes = [2]\npromotes_new = true', {})
+
+
+def test_promoted_agents_stay_if_a_better_old_one_is_disqualified_later() -> None:
+    """Without agent 4 also 5 would be among the first new ones, but the first league is drawn."""
+    chosen = Leagues(sizes=(2,), promoted=1, promotes_new=True, skip=by_hand(_1=1500, _2=1500, _4=1500))
+    with cup(chosen, 6) as contest:
+        play(contest, better_seed, 12)
+        assert Scheduler(contest).schedule_next()
+        contest.store.disqualify(contest.name, "4", "it broke a rule")
+        play(contest, better_seed)
+        pairings = contest.store.pairings(contest.name)
+        assert {"1", "2", "3"} == {a for pairing in pairings if pairing.group == "1" for a in pairing.agents}
+
+
+def test_seated_agents_play_the_first_league() -> None:
+    chosen = Leagues(sizes=(2,), promoted=1, seats=Seats(agents=("5", "6")))
+    with cup(chosen, 6) as contest:
+        play(contest, better_seed)
+        groups = {pairing.group: set[str]() for pairing in contest.store.pairings(contest.name)}
+        for pairing in contest.store.pairings(contest.name):
+            groups[pairing.group] |= pairing.agents
+        assert {"2": set("1234"), "1": set("156")} == groups
 
 
 # --- exports ---------------------------------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ EVENTFUL = replace(VERSIONS, name="versions-and-withdrawn-results", form=LONG, h
 
 @pytest.fixture
 def cup(tmp_path: Path) -> Iterator[Cup]:
-    """A ladder with a new version and withdrawn results."""
     with EVENTFUL.contest(tmp_path / "cup") as found:
         yield found
 
@@ -53,9 +52,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-def test_restarted_service_continues_with_the_stored_ratings(
-    cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restarted_service_continues_stored_ratings(cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / ladder.RATINGS_FILE
     before = cup.contest.read()
     expected = ratings_in(None, before)
@@ -99,12 +96,6 @@ def test_damaged_state_is_ignored_and_replaced(cup: Cup, tmp_path: Path, change:
     assert data == file.read_bytes()
 
 
-def with_header(file: Path, **changes: Any) -> None:
-    state = ladder.load_state(file)
-    assert state is not None
-    ladder.save_state(file, {**state[0], **changes}, state[1])
-
-
 def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     cup: Cup, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,16 +103,11 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data, read = file.read_bytes(), counted(monkeypatch)
-    wrong: list[dict[str, Any]] = [
-        {"digest": "0" * 64},
-        {"lines": 3},
-        {"agents": ["anna"]},
-        {"priors": {}},
-        {"starts": None},
-    ]
-    for changes in wrong:
+    for changed in ({"digest": "0" * 64}, {"lines": 3}, {"agents": ["anna"]}, {"priors": {}}, {"starts": None}):
         file.write_bytes(data)
-        with_header(file, **changes)
+        state = ladder.load_state(file)
+        assert state is not None
+        ladder.save_state(file, {**state[0], **changed}, state[1])
         read.clear()
         assert expected == ratings_in(file, contest)
         assert len(read) > 5
