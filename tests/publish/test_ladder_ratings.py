@@ -103,7 +103,8 @@ def test_states_of_another_log_another_code_or_other_agents_are_ignored(
     contest = cup.contest.read()
     expected = ratings_in(file, contest)
     data, read = file.read_bytes(), counted(monkeypatch)
-    for changed in ({"digest": "0" * 64}, {"lines": 3}, {"agents": ["anna"]}, {"priors": {}}, {"starts": None}):
+    changes: list[dict[str, Any]] = [{"digest": "0" * 64}, {"lines": 3}, {"agents": ["anna"]}, {"priors": {}}]
+    for changed in (*changes, {"starts": None}):
         file.write_bytes(data)
         state = ladder.load_state(file)
         assert state is not None

@@ -186,7 +186,7 @@ def test_ladder_page_measures_computed_and_stored_ratings(tmp_path: Path) -> Non
 def test_ladder_measures_choices_and_results() -> None:
     figures = {figure.name: figure for figure in ladder.measure(20, 500, 30)}
 
-    parts = ("choice of a pair, median", "choice of a pair, p99", "exact fit of all games")
-    parts += ("update after a result, median", "update after a result, p99")
+    parts = ["choice of a pair, median", "choice of a pair, p99", "exact fit of all games"]
+    parts += ["update after a result, median", "update after a result, p99"]
     assert {f"ladder, {part}" for part in parts} == set(figures)
     assert figures["ladder, choice of a pair, median"].limit == ladder.LIMIT_MS

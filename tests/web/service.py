@@ -18,7 +18,8 @@ from judge.web.intake.app import AppState
 from judge.web.intake.upload import Receiver
 from judge.web.kit.session import Authenticator
 from judge.web.live.app import Site
-from judge.web.live.pages import LivePage, LivePages
+from judge.web.live.pages import LivePages
+from judge.web.live.running_pages import LivePage
 from judge.web.live.serve import create_service, publish_once
 from judge.web.organisers.console import Console, opened_console
 from tests.publish.cups import Cup

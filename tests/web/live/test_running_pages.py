@@ -60,7 +60,8 @@ def test_the_page_of_a_long_game_weighs_no_more_than_any_other(family: str) -> N
     """A full board of 20x20, and both agents say much of each search; also boards with pieces."""
     files = {"board": lambda: recorded.full_board(20), "chess": recorded.chess, "stratego": recorded.stratego_game}
     file = files[family]()
-    live = live_of(started(1, *(seat.name for seat in file.record.seats)), *events_of_record(file, 1))
+    first, second = (seat.name for seat in file.record.seats)
+    live = live_of(started(1, first, second), *events_of_record(file, 1))
     pages = running_pages(file.record.spec.policy)
     for language in LANGUAGES:
         page = pages.one(live.games[1], live, 0, PagePlace("games/00001.html", language, LANGUAGES))
