@@ -72,7 +72,6 @@ def dos(offset: int, rest: bytes = b"") -> bytes:
             {"pbrain-swine_exe": program(), "pbrain-swine-caro_exe": program(machine=0xAA64)},
             "pbrain-swine-caro.exe is a Windows program for ARM64",
         ),
-        # --- a manifest that cannot work ---
         *(
             (
                 {"brain_exe": data, "small_exe": b"MZ", "agent_toml": f'runtime = "{kind}"\ncommand = {command}'},

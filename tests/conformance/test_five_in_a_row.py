@@ -85,9 +85,6 @@ def recorded_games(folder: Path, *rules: str) -> Iterator[tuple[str, Gomoku]]:
                 yield name, game
 
 
-# --- the library renju ----------------------------------------------------------------------------
-
-
 def referee_of_library(renju: ModuleType, rule: str) -> Callable[[int], Referee]:
     def referee_of(size: int) -> Referee:
         board = renju.RenjuBoard(board_size=size, rule=rule)
@@ -149,9 +146,6 @@ def test_forbidden_squares_are_those_of_the_library_renju(
             squares, fouls = squares + 1, fouls + is_foul
     assert fouls
     record_property("figure", f"{positions} positions, {squares} squares, {fouls} of them forbidden, 0 differences")
-
-
-# --- referees of Gomocup --------------------------------------------------------------------------
 
 
 def referee_of_gomocup_judge(folder: Path, rule: int, patch: pytest.MonkeyPatch) -> Callable[[int], Referee]:

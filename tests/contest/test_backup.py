@@ -199,8 +199,6 @@ def test_missing_record_ends_the_backup_and_keeps_the_former_one(running: Cup, t
     restore(tmp_path / "backup", tmp_path / "restored")
 
 
-# --- files of the contest's folder -----------------------------------------------------------------------------------
-
 AGENT_FILES = {
     "agent.toml": "x", "Cargo.lock": "x", "poetry.lock": "x", "lock": "x", ".lock": "x", "events.ndjson": "x",
     "log.partial": "x", "test.pem": "-----BEGIN PRIVATE KEY-----", "contest.db-wal": "x",
@@ -270,9 +268,6 @@ def test_contest_on_a_read_only_file_system_is_backed_up(running: Cup, tmp_path:
         report = back_up(load_plan(mounted(running.folder, mounts)), tmp_path / "backup")
     assert 5 == report.manifest.games
     restore(tmp_path / "backup", tmp_path / "restored")
-
-
-# --- a backup that was changed and fitted ----------------------------------------------------------------------------
 
 
 def in_plan(line: str) -> Callable[[Path, Any], None]:

@@ -224,9 +224,6 @@ def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
         reap(containers=False)
 
 
-# --- kills ---------------------------------------------------------------------------------------
-
-
 def test_waiting_game_continues_when_the_playing_process_is_killed(house: House, begin: Play) -> None:
     house.let_go("two")
     slots = begin("one", "two")
@@ -287,9 +284,6 @@ def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
     reap(containers=False)
     assert [] == agents_alive(house.folder)
     assert [] == [path for pid in workers for path in left_by(pid)]
-
-
-# --- with containers -----------------------------------------------------------------------------
 
 
 def cores_of(client: docker.DockerClient, game: str) -> list[str]:

@@ -160,8 +160,6 @@ def test_folder_may_be_called_as_shipped_openings(tmp_path: Path) -> None:
     assert "../judge:last" == relocated("judge:last", tmp_path, tmp_path / "next")
 
 
-# --- single values ---------------------------------------------------------------------------------------------------
-
 FILE = """\
 # my cup
 name = "cup"  # short

@@ -41,9 +41,6 @@ def by_hand(**ratings: float) -> Skip:
     return Skip(agents={agent[1:]: SourcedRating(rating=elo, reason="by hand") for agent, elo in ratings.items()})
 
 
-# --- CSV -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -87,9 +84,6 @@ def test_unusable_csv_is_refused_with_its_line(data: bytes, message: str, tmp_pa
     with pytest.raises(InputError, match=message) as error:
         read_ratings_csv(path, NAMES)
     assert str(path) in str(error.value)
-
-
-# --- contest files ---------------------------------------------------------------------------------------------------
 
 
 def resolved(folder: Path, form: str, agents: Mapping[str, str]) -> AnyFormat:
@@ -159,9 +153,6 @@ def test_journal_has_the_ratings_set_by_hand(tmp_path: Path) -> None:
         assert (1900, 1500, 0) == tuple(map(skip.rating_of, NAMES))
 
 
-# --- earlier contests ------------------------------------------------------------------------------------------------
-
-
 def earlier(folder: Path, chosen: AnyFormat, count: int = 4, games: int = 1000) -> Path:
     """A contest with a store, whose agents are named by their seeds."""
     folder.mkdir()
@@ -212,9 +203,6 @@ def test_earlier_contest_that_is_not_over_is_refused(tmp_path: Path) -> None:
         rated(tmp_path / "this", 'ratings = "../last"', {"1": "", "2": ""})
 
 
-# --- formats ---------------------------------------------------------------------------------------------------------
-
-
 def met(pairings: list[Pairing]) -> Iterator[str]:
     for pairing in pairings:
         assert pairing.second is not None
@@ -239,9 +227,6 @@ def test_formats_play_all_other_pairs(chosen: AnyFormat, expected: list[str]) ->
         play(contest, better_seed)
         assert contest.view().is_over
         assert sorted(expected) == sorted(met(contest.store.pairings(contest.name)))
-
-
-# --- seats of the first league ---------------------------------------------------------------------------------------
 
 
 def seats_of(folder: Path, lines: str, names: str) -> tuple[str, ...]:
@@ -311,8 +296,6 @@ def test_seated_agents_play_the_first_league() -> None:
             groups[pairing.group] |= pairing.agents
         assert {"2": set("1234"), "1": set("156")} == groups
 
-
-# --- exports ---------------------------------------------------------------------------------------------------------
 
 INLINE = """\
 name = "{form}"

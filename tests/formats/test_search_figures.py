@@ -50,9 +50,6 @@ def test_evaluation_without_a_search_is_not_used_for_the_course_of_a_game() -> N
     assert -780 == searched.searched_evaluation
 
 
-# --- decisive moves ---------------------------------------------------------------------------------------------------
-
-
 def moves(*values: float | None) -> list[tuple[int, float | None]]:
     """Evaluations in turn, seat 0 first."""
     return [(number % 2, value) for number, value in enumerate(values)]

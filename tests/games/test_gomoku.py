@@ -65,9 +65,6 @@ def full_board_order(size: int) -> list[Square]:
     return in_turn(black, white[: len(black)]) + white[len(black) :]
 
 
-# --- winning -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("rule", [Rule.FREESTYLE, Rule.STANDARD, Rule.RENJU])
 @pytest.mark.parametrize(("width", "height"), [(9, 9), (5, 8), (8, 5), (60, 5)])
 def test_five_in_any_place_and_direction_win(width: int, height: int, rule: Rule) -> None:
@@ -119,9 +116,6 @@ def test_full_board_is_a_draw() -> None:
         game = play(board(5, 5, rule), turns[:-1])
         assert game.end is None
         assert play(game, turns[-1:]).end == RuleResult(Verdict.DRAW, None, "the board is full")
-
-
-# --- any game ------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -188,9 +182,6 @@ def test_a_scan_of_the_whole_board_agrees(rule: Rule, playout: tuple[int, int, l
         assert (game.end is not None) == full
 
 
-# --- turns, requests and events ------------------------------------------------------------------
-
-
 def test_stone_is_requested_and_announced() -> None:
     """Black is asked, places, both seats hear of it, and white is shown the stone."""
     game = board(15, 10)
@@ -218,9 +209,6 @@ def test_memory_of_a_game_is_declared() -> None:
     assert game.events == kinds
     board_terms = {"width": 20, "height": 15, "rule": "standard", "continuous": False, "swap": "none"}
     assert game.describe() == board_terms | {"fifths": 1, "other_sizes": []}
-
-
-# --- faults --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -284,9 +272,6 @@ def test_mistakes_of_the_judge_are_no_verdicts() -> None:
         game.apply(decided(Stone(0, 0)))
 
 
-# --- options -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -338,9 +323,6 @@ def test_a_game_is_found_by_its_name() -> None:
     ):
         new_game("\x1b", {})
     assert "gomoku" in GAMES.names()
-
-
-# --- words ---------------------------------------------------------------------------------------
 
 
 def test_squares_have_names() -> None:

@@ -68,7 +68,6 @@ DIAGONAL = "opening=[[7, 7], [8, 8], [6, 6], [9, 9]]"
 """What is mirrored about it is the same fifth."""
 
 STORIES = {
-    # --- the examples of Gomoku AI protocol, swap2 ---
     "case 1: the first seat lays three stones": f"{SWAP2}\n? lay 0 0\n7,7 8,7 9,9\n? swap 1 1",
     "case 2, option 1: the second seat takes black": f"{LAID}\nSWAP\n? place 0 1",
     "case 2, option 2: the second seat stays white": f"{LAID}\n8,8\n? place 0 0",
@@ -86,7 +85,6 @@ STORIES = {
     "two more to choose": f"{LAID}\n1,1 2,2; 3,3 4,4\n= illegal 0: 2 stones where a swap or one stone",
     "a second swap": f"{LAID}\nSWAP; SWAP\n= illegal 0: a swap where one stone is asked for",
     "two after a swap": f"{LAID}\nSWAP; 3,3 4,4\n= illegal 0: 2 stones where one stone",
-    # --- one stone, three stones ---
     "FIRSTCHANGE: the other seat takes black": """
         swap="first"
         2,3
@@ -120,7 +118,6 @@ STORIES = {
         0,0; 14,14; 3,3; 5,5 6,6
         = illegal 1: 2 stones where a swap or one stone is asked for
     """,
-    # --- fifth stones ---
     "FIVETWINE: white keeps one of two": f"""
         {OFFERING}
         ? offer 0 0

@@ -48,8 +48,6 @@ def test_invalid_or_contradicted_number_of_a_rule_is_refused(options: dict[str, 
         GomokuOptions.of({"width": 15, "height": 15, **options})
 
 
-# --- who wins --------------------------------------------------------------------------------------------------------
-
 THREES = "h8 i8 g10 g9 g8"
 """The last one makes a double three."""
 SIX = "d4 e4 f4 h4 i4 g4"
@@ -104,9 +102,6 @@ def test_foul_of_an_opening_counts_in_a_continuous_game_only(continuous: bool) -
     assert (None, {(6, 7)} if continuous else set()) == (game.end, set(game.dead))
 
 
-# --- draws -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("rule", "stones"), [("renju", 200), ("freestyle", 225), ("standard", 225)])
 def test_renju_is_drawn_at_200_stones_and_the_rest_on_a_full_board(rule: str, stones: int) -> None:
     """Gomocup's managers end renju 25 stones before the board is full."""
@@ -131,9 +126,6 @@ def test_renju_is_drawn_at_200_stones_and_the_rest_on_a_full_board(rule: str, st
 )
 def test_a_policy_may_draw_earlier(options: dict[str, Any], stones: str, end: RuleResult) -> None:
     assert end == play(board(**options), squares(stones)).end
-
-
-# --- a continuous game -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -165,9 +157,6 @@ def test_a_continuous_game_with_equal_points_names_them() -> None:
     game = play(board(5, 5, continuous=True), full_board_order(5))
 
     assert RuleResult(Verdict.DRAW, None, "rows: black 0, white 0") == game.end
-
-
-# --- the size of the board -----------------------------------------------------------------------
 
 
 def test_another_size_keeps_the_opening_around_the_centre() -> None:

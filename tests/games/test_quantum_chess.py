@@ -159,9 +159,6 @@ def _check(game: QuantumChess, said: str) -> None:
             assert said == game.result(NAMES)
 
 
-# --- the start -------------------------------------------------------------------------------------------------------
-
-
 def test_the_first_hidden_type_is_drawn_for_a_black_rook_from_five_kinds() -> None:
     """Uniform over the kinds that are left, not over the pieces: the only queen is as likely as a pawn."""
     game = QuantumChess.from_options({})
@@ -207,13 +204,11 @@ def test_classical_game_describes_itself() -> None:
 
 STORIES = {
     # tests/conformance/test_qchess.py has castling, promotion and the double step among its recordings.
-    # --- selection ---
     "all pieces of a classical game are known": 'variant="classical"\n0,6 -> 0 6 0 pawn\n= move 0,6',
     "a piece becomes its first type by lot": "white rook,?knight@1,4\n1,4/0 -> 1 4 0 rook\n= move 1,4",
     "a piece becomes its second type by lot": "white rook,?knight@1,4\n1,4/1 -> 1 4 1 knight\n= move 1,4",
     "a piece that is something already keeps it": "white rook,knight@1,5:knight\n1,5 -> 1 5 1 knight",
     "the king of a position has index 0": "kings\n3,7 -> 3 7 0 king",
-    # --- the end of a turn: dark squares are those with an odd sum ---
     "on a light square a piece stays, and on a dark one it is open again": """
         white rook,knight@0,2:rook
         0,2 0,4
@@ -225,8 +220,6 @@ STORIES = {
     "two types known to be the same stay on dark": "white rook@0,2\n0,2 0,1\n= 0,1 rook 0",
     "two same types, not both known, open again": "white rook,?rook@0,2:rook\n0,2 0,1\n= 0,1 open",
     "the index of two known same types becomes 0 on dark": "white rook,?rook@0,1\n0,1/1 0,3\n= 0,3 rook 0",
-    # --- moves ---
-    # --- ends by the rules ---
     # The manager tests the end after a completed move only.
     "two kings are not judged before a move": "kings\n= goes on",
     "a limit of one move": "white rook@0,2; max_moves=1\n0,2 0,4; 7,7 7,6\n= black DRAW",
@@ -238,7 +231,6 @@ STORIES = {
         3,7/0; 0,1 0,2; 3,7
         = goes on
     """,
-    # --- positions ---
     "a recorded game follows the rules": """
         white pawn,?rook@0,6; played=["0 6 0 pawn", "0 6 -> 0 4", "7 7 0 king", "7 7 -> 7 6", "0 4 0 pawn"]
         = move 0,4
@@ -250,9 +242,6 @@ STORIES = {
 @pytest.mark.parametrize("name", STORIES)
 def test_story(name: str) -> None:
     story(STORIES[name])
-
-
-# --- moves -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -296,9 +285,6 @@ def test_a_promotion_in_a_classical_game_changes_both_types_and_shows_them(types
     assert [True, True] == at(game, 1, 7).shown
 
 
-# --- ends by the rules -----------------------------------------------------------------------------------------------
-
-
 def test_capturing_the_king_wins() -> None:
     game = story('black rook@3,0; turn="black"\n3,0 3,7\n= black')
 
@@ -323,9 +309,6 @@ def test_two_passive_agents_continue_without_limits() -> None:
         answer(game, *((0, 7) if game.pending().seat == WHITE else (0, 0)))
 
     assert game.end is None
-
-
-# --- ends by an agent ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -436,9 +419,6 @@ def test_lost_turns_are_turns_without_a_move() -> None:
     assert "black DRAW" == game.result(NAMES)
 
 
-# --- positions as text -----------------------------------------------------------------------------------------------
-
-
 def game_from(text: str) -> QuantumChess:
     return QuantumChess.from_options({"position": text})
 
@@ -460,9 +440,6 @@ def test_game_begins_from_the_position_with_its_colour() -> None:
 
     assert 1 == game.pending().seat
     assert 3 == len(game.describe()["board"])
-
-
-# --- positions and options -------------------------------------------------------------------------------------------
 
 
 def test_position_is_sent_without_hidden_types_in_its_own_order() -> None:
@@ -529,9 +506,6 @@ def test_the_decision_of_another_game_is_the_judges_mistake() -> None:
         classical().apply(decided(Drawn(0)))
     with pytest.raises(TypeError):
         QuantumChess.from_options({}).apply(decided(Drawn(5)))
-
-
-# --- whole games -----------------------------------------------------------------------------------------------------
 
 
 class RandomPlayer:

@@ -75,9 +75,6 @@ def with_another_three(picture: str) -> Foul | None:
     return verdict
 
 
-# --- as other judges have it ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("vector", VECTORS, ids=[v["moves"][:12] for v in VECTORS])
 def test_the_forbidden_squares_are_those_that_other_judges_found(vector: dict[str, Any]) -> None:
     moves = re.findall("[a-z][0-9]+", vector["moves"])
@@ -139,8 +136,6 @@ def test_edge_of_a_small_board_blocks() -> None:
     assert foul_at("h8", black="f8 g8 h7 h6", size=8) is None
 
 
-# --- lines -----------------------------------------------------------------------------------------
-
 LINES: dict[Foul | None, tuple[str, ...]] = {
     None: (
         *("*XXXX", "X*XXX", "XX*XX", "OXX*XXO", "XX*XX_X", "X_XX*XX_X"),  # an exact five
@@ -180,9 +175,6 @@ def test_four_that_can_only_become_six_is_no_four(picture: str) -> None:
     assert foul_on(Position(19, 19, line.black | cross.black, line.white), square) is None
 
 
-# --- threes --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "picture",
     ["XX*", "X*X", "X_X*", "X_*X", "XX_*", "O_XX*__", "O__XX*__O", "O_X_X*_O", "O_XX_*_O"],
@@ -203,9 +195,6 @@ def test_every_three_makes_a_double_three_with_another(picture: str) -> None:
 )  # fmt: skip
 def test_false_three_makes_no_double_three(picture: str) -> None:
     assert with_another_three(picture) is None
-
-
-# --- questions of many squares --------------------------------------------------------------------
 
 
 def staircase(steps: int, size: int) -> Position:
@@ -272,9 +261,6 @@ def test_question_beyond_a_bound_ends(monkeypatch: pytest.MonkeyPatch, bound: st
     assert 1 == len({foul_on(staircase(each, 60), (3, 6)) for each in steps})
 
 
-# --- every position ------------------------------------------------------------------------------
-
-
 @st.composite
 def positions(draw: st.DrawFn) -> Position:
     """Boards of any shape with stones of both colours, black's in the majority so that fouls are about."""
@@ -320,9 +306,6 @@ def test_definitions_and_shapes_agree_on_crowded_squares() -> None:
         seen[expected] += 1
 
     assert min(seen.values()) > 20
-
-
-# --- the judge's own mistakes --------------------------------------------------------------------
 
 
 def test_a_square_that_is_taken_cannot_be_asked_about() -> None:

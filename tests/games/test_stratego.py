@@ -8,8 +8,6 @@ from judge.games.stratego.types import BLUE, RED, HalfMove, SetUpRow, SetupRow, 
 from judge.games.types import NATURE, AgentFault, BothAtFault, Chance, Reply, ReplyKind, Verdict, decided
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED, line, new, red, set_up, story, toss, verdict
 
-# --- set-up ----------------------------------------------------------------------------------------------------------
-
 
 def test_red_gives_four_rows_then_blue_and_red_alone_hears_that_it_starts() -> None:
     game = new()
@@ -145,8 +143,6 @@ def test_a_protocol_that_cannot_read_a_row_makes_a_bad_set_up() -> None:
     assert SetupRow(BLUE, 0) == game.pending()
 
 
-# --- moves -----------------------------------------------------------------------------------------------------------
-
 NO_WAY = "Selected unit cannot move that way"
 TAKEN = "Attempted move into square occupied by neutral or allied piece"
 
@@ -173,9 +169,6 @@ def test_an_illegal_move_loses_for_its_reason(said: str, reason: str) -> None:
     game = story(f"stratego-2012\n{said} ->\n= illegal RED; red RED ILLEGAL 1 148 148; {reason}")
 
     assert f"{said} ILLEGAL" == game.half_moves[-1].text
-
-
-# --- fights ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("attacker", "123456789s")

@@ -15,8 +15,6 @@ from judge.games.types import Chance, decided
 from tests.examples import examples
 from tests.games.stratego_positions import new, say, set_up, toss
 
-# --- names and options -----------------------------------------------------------------------------------------------
-
 
 def test_a_name_in_the_result_is_one_word() -> None:
     game = set_up(new(turn_limit=0))
@@ -46,9 +44,6 @@ def test_the_game_is_found_by_its_name_and_made_from_plain_options() -> None:
 def test_a_wrong_option_is_named(options: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         Stratego.from_options(options)
-
-
-# --- what holds in every game ----------------------------------------------------------------------------------------
 
 
 def armies() -> st.SearchStrategy[tuple[str, ...]]:

@@ -9,7 +9,6 @@ from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, line, new,
 
 STORIES = {
     # tests/conformance/test_stratego.py has recordings of 2011 and 2012 with further ends.
-    # --- NO_MOVE ---
     "NO_MOVE is no word in 2012": """
         stratego-2012
         NO_MOVE ->
@@ -59,7 +58,6 @@ STORIES = {
         NO_MOVE -> NO_MOVE ILLEGAL; NO_MOVE -> NO_MOVE; NO_MOVE -> NO_MOVE ILLEGAL; NO_MOVE -> NO_MOVE
         = goes on
     """,
-    # --- attrition ---
     "taking the last movable piece wins in 2012": """
         stratego-2012 partial_setup=true
         RED 3@0,3; BLUE 6@0,6
@@ -99,7 +97,6 @@ STORIES = {
         0 3 DOWN; 0 6 UP; 0 4 DOWN -> 0 4 DOWN KILLS 3 6; NO_MOVE -> NO_MOVE; 0 5 DOWN
         = goes on
     """,
-    # --- the turn limit ---
     # It shows what the set-ups are worth (UCC's manual, EXIT/OUTPUT).
     "a limit of no turns plays nothing and names RED": """
         stratego-seed turn_limit=0
@@ -132,7 +129,6 @@ STORIES = {
         5 3 DOWN; 0 6 UP; 5 4 UP; 0 5 UP; 5 3 DOWN; 0 4 UP -> 0 4 UP KILLS 3 9
         = goes on
     """,
-    # --- tolerance, echo, surrender ---
     "an illegal move may cost the turn only, and the board stays as it was": """
         stratego-seed tolerate_illegal=true
         0 5 DOWN -> 0 5 DOWN ILLEGAL; 0 6 UP; 1 3 DOWN 2 -> 1 3 DOWN 2 ILLEGAL; 0 5 DOWN
@@ -156,9 +152,6 @@ def test_story(name: str) -> None:
     story(STORIES[name])
 
 
-# --- the turn limit --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("limit", [None, -1])
 def test_there_may_be_no_limit(limit: int | None) -> None:
     game = set_up(new("stratego-2012", turn_limit=limit))
@@ -166,9 +159,6 @@ def test_there_may_be_no_limit(limit: int | None) -> None:
         say(game, "0 3 DOWN", "0 6 UP", "0 4 UP", "0 5 DOWN")
 
     assert (game.end, game.turn) == (None, 12001)
-
-
-# --- tolerance and echo ----------------------------------------------------------------------------------------------
 
 
 def test_founding_text_confirms_the_understood_move_and_managers_the_reply() -> None:
@@ -200,9 +190,6 @@ def test_a_tolerated_reply_is_no_other_line_for_its_opponent(said: str, told: st
 
     assert [told] == say(game, said)
     assert game.end is None
-
-
-# --- faults from outside ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,6 @@ def position(text: str) -> str:
     return "POSITION MOVES " + "".join(agi(square) for square in squares(text))
 
 
-# ---- the conversation ----
-
-
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["LF", "CR LF"])
 def test_it_greets_and_plays_in_any_letter_case_and_with_any_line_end(agent: StartAgent, name: str, ends: str) -> None:
@@ -113,8 +110,6 @@ def test_it_answers_with_any_time_left_and_only_with_the_points_that_are_named(a
     assert best(talk, "POSITION MOVES 7868695979", "GO SEARCH 01E1EF TIME 500") in ("01", "E1", "EF")
 
 
-# ---- opening procedures ----
-
 CHANGES = ["SETRULE FORBIDDEN THIRDCHANGE", "SETRULE UNFORBIDDEN FIRSTCHANGE"]
 
 
@@ -165,8 +160,6 @@ def test_it_changes_to_the_better_side_if_it_may(
 
     assert changes == ("CHANGE" == best(engine, "GO TIME 800"))
 
-
-# ---- fifths ----
 
 FOUR_STONES = ["h8h9h10h7", "h8h9i9g8", *of_evidence("h8i9j10g7", "h8i9h10h9")]
 

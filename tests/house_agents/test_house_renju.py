@@ -67,9 +67,6 @@ def test_white_makes_the_four_that_only_a_forbidden_stone_could_stop(renju: Talk
     assert any("vcf depth 3" in line for line in renju.heard)
 
 
-# ---- the conversation ----
-
-
 def test_agent_identifies_itself_and_refuses_what_it_does_not_know(agent: StartAgent) -> None:
     talk = agent("house-renju")
 
@@ -134,9 +131,6 @@ def test_it_needs_little_memory(agent: StartAgent) -> None:
     reply(talk, "h8h9i7i9h10i6i11i12")
 
     assert talk.peak_memory_bytes() < 8388608
-
-
-# ---- swap2 ----
 
 
 @pytest.fixture

@@ -95,7 +95,6 @@ TALKS = {
         < BYE
     """,
     "lines end in CR LF for an engine that asks for it": '* options.line_ending = "crlf"\n> AGI',
-    # --- positions ---
     "an opening is a position": "@ ready\n? place 78686959\n> POSITION MOVES 78686959 | GO TIME 30000",
     "an unrelated position starts a new game": """
         @ ready
@@ -110,7 +109,6 @@ TALKS = {
         @ played
         ? place 7868 => POSITION MOVES 7868 | GO TIME 30000
     """,
-    # --- transcripts of facts 5.4 ---
     # The engine answers a square that was left out of SEARCH all the same.
     "4 and 5, two fifths by two questions": """
         * game.fifths = 2
@@ -138,7 +136,6 @@ TALKS = {
         < bestmove 5a\r => 9,5
     """,
     "9, BESTMOVE with PONDER": "@ thinking\n< BESTMOVE 67 PONDER 89\n= search ponder=89\n= 6,6",
-    # --- output at another time ---
     "a line in pieces is one line": "@ thinking\n< BES\\\n< TMOVE\\\n<  7\\\n< 8\n= 7,7",
     # Half a line that came late, a second move, and a READYOK ahead of its question.
     "the rest of a turn's output does not answer the next": r"""
@@ -194,7 +191,6 @@ TALKS = {
         @ rules
         < READYOK => ready
     """,
-    # --- pondering ---
     "what it says of its search outside its turn is no part of any move": r"""
         @ played
         < INFO DEPTH 3
@@ -358,8 +354,6 @@ def test_squares_are_a_row_and_a_column() -> None:
     assert tuple(board) == read_squares(b"01ef78343cb4bc0fE1")
 
 
-# --- what engines do wrong -------------------------------------------------------------------------------------------
-
 SAID = [
     ("BESTMOVE 78", "= 7,7", "plain"),
     ("bestmove 5a", "= 9,5", "any letter case"),
@@ -411,8 +405,6 @@ def test_long_line_is_cut_and_the_game_continues() -> None:
     made.goes("< BESTMOVE 78\n= 7,7")
 
 
-# --- any bytes -------------------------------------------------------------------------------------------------------
-
 REQUESTS = [
     *map(request, ("place 78", "place 786869", "swap 786869", "offer 7868695A")),
     *map(request, ("offer 7868695A offered=67 free=5958", "choose 7868695A offers=6759")),
@@ -456,9 +448,6 @@ def test_each_question_has_one_answer_for_any_output(
 @given(st.lists(st.tuples(st.integers(0, 14), st.integers(0, 14)), min_size=1, max_size=225))
 def test_written_squares_are_read_again(board: list[Square]) -> None:
     assert tuple(board) == read_squares(write_squares(board).lower().encode())
-
-
-# --- words -----------------------------------------------------------------------------------------------------------
 
 
 def test_a_keyword_counts_once() -> None:

@@ -28,7 +28,6 @@ SCRIPTS = {
 }
 
 TALKS = {
-    # --- start ---
     "words of a brain are read in any case": "> START 20\n< oK\n@ infos\n> INFO rule 0 | ABOUT",
     "a board that is not square is started by RECTSTART": r"""
         * game = {width = 30, height = 20, rule = "standard"}
@@ -47,7 +46,6 @@ TALKS = {
     "OK to each INFO is no answer to ABOUT": '@ started\n< OK\\nOK\\nOK\\nOK\\nOK\n< name="x"\n= ready name="x"',
     "one OK more than INFO lines is an answer to ABOUT": "@ started\n< OK\\nOK\\nOK\\nOK\\nOK\\nOK\n= ready",
     "lines end in LF for a brain that asks for it": '* options.line_ending = "lf"\n> START 20',
-    # --- requests ---
     "the second brain hears the first move as a TURN": r"""
         @ greeted
         ? place 10,10 => INFO time_left 90000 | TURN 10,10
@@ -72,7 +70,6 @@ TALKS = {
         = await turn
         < 4,4 => 4,4
     """,
-    # --- replies ---
     # However many come, the judge does not write more often.
     "two suggestions of a request are answered and the rest is set aside": r"""
         @ thinking
@@ -103,7 +100,6 @@ TALKS = {
         < 2,2 => 2,2
     """,
     "END is sent once and later output is ignored": "@ played\n! close\n> END\n= await close\n< bye",
-    # --- UNKNOWN and ERROR ---
     "an unachievable limit is told at the first move, and chatter is no move": r"""
         * options.refusal_ms = 300
         @ thinking

@@ -54,7 +54,6 @@ SCRIPTS = {
 }
 
 TALKS = {
-    # --- the examples of Gomoku AI protocol ---
     "case 1: three stones": "@ laying\n< 7,7 8,7 9,9\n= 7,7 8,7 9,9",
     "case 2: SWAP": "@ swapping\n< SWAP\n= SWAP",
     "case 2: a stone": "@ swapping\n< 8,8\n= 8,8",
@@ -74,7 +73,6 @@ TALKS = {
         @ board
         < 1,1 => 1,1
     """,
-    # --- brains without SWAP2BOARD: a mandatory command in place of the optional one ---
     "UNKNOWN once": "@ swapping\n< UNKNOWN command\n@ board\n< 8,8\n= 8,8",
     "UNKNOWN to each line": "@ swapping\n< UNKNOWN\n@ board\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\n< UNKNOWN\n< 8,8\n= 8,8",
     "the first UNKNOWN of a brain that answers INFO is about time_left": """
@@ -164,7 +162,6 @@ TALKS = {
         ? place 7,7 8,7 9,9 8,8 1,1 opening=4 => INFO time_left 90000 | TURN 1,1
         < 2,2 => 2,2
     """,
-    # --- the rest of the protocol ---
     "stones are taken back one by one, and the opponent's new one is a TURN": """
         @ two turns
         ? place 7,7 6,6 => TAKEBACK 9,9

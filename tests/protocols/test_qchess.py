@@ -66,7 +66,6 @@ TALKS = {
     """,
     "a game without a result ends with QUIT alone": "@ opened\n! close\n> QUIT",
     "a lost turn is announced in the words of a result": "@ opened\n! lost ILLEGAL move 1,5\n> ILLEGAL move 1,5",
-    # --- unasked ---
     # It should make no response; if it does, it will be declared illegal. It is not asked.
     "strict: a reply to the colour is illegal at the first request": """
         * options.unasked = "strict"

@@ -96,9 +96,6 @@ def test_opponent_name_is_sent_as_one_word(name: str, told: str) -> None:
     talk(opponent=name).plays(f"= ready\n? row 0\n> RED {told} 10 10")
 
 
-# --- replies ---------------------------------------------------------------------------------------------------------
-
-
 def asked(request: Request, **options: Any) -> StrategoProtocol:
     protocol = StrategoProtocol(StrategoProtocolOptions(**options))
     protocol.feed(Open(RED, {"width": 10, "height": 10}, ("./red", "./blue"), LIMITS))

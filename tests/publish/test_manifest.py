@@ -155,9 +155,6 @@ def test_other_tools_check_the_signature(signed: Signed) -> None:
     assert "Signature Verified Successfully" in done.stdout
 
 
-# --- keys ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_key_is_made_once_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
     path = tmp_path / "organiser.key"
     key = make_key(path)

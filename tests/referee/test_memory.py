@@ -83,8 +83,6 @@ def test_memory_above_the_limit_and_below_the_cap_is_noted_without_files(use: Me
     assert [] == list(verify(file).problems)
 
 
-# --- the kernel's memory: above the limit the agent loses, whenever the judge sees it --------------------------------
-
 MOST = Limits(memory_bytes=LIMIT).kernel_bytes
 ABOVE = b"%d" % (MOST + 1)
 
@@ -182,9 +180,6 @@ def test_a_record_of_an_earlier_judge_has_no_readings_and_verifies() -> None:
 
     assert Verdict.OUTPUT is old.record.verdict
     assert [] == list(verify(old).problems)
-
-
-# --- the live wire ---------------------------------------------------------------------------------------------------
 
 
 class MeteredBox(OpenBox):

@@ -26,8 +26,6 @@ from tests.examples import examples
 from tests.protocols.test_time_control import CONTROLS
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
-# --- a second formulation: each control by a closed formula over the times of all answers ----------------------------
-
 
 def _first_flag(control: TimeControl, used: Sequence[int]) -> int | None:
     """The index of the first answer that is not in time."""

@@ -42,9 +42,6 @@ MANY_CALLS = BoxPolicy(seccomp_of={"native": "engine"})
 SMALL = Limits(memory_bytes=32 << 20, temporary_bytes=4 << 20, scratch_bytes=1 << 20)
 
 
-# --- streams -------------------------------------------------------------------------------------
-
-
 @everywhere
 def test_a_line_comes_back(guest: Guest, variant: Variant) -> None:
     names = {"docker-group": "docker-pipes", "docker-remote": "docker-attach"}
@@ -110,9 +107,6 @@ def test_an_agent_gets_nothing_of_the_judges_environment(guest: Guest) -> None:
     assert guest.ask("environment HOME") == guest.ask("cwd")
     assert guest.ask("environment DOCKER_HOST") == "(none)"
     assert guest.ask("variables") == "variables 8"  # seven, and HOSTNAME by the Engine or JUDGE_BOX for the reaper
-
-
-# --- ends ----------------------------------------------------------------------------------------
 
 
 @by_each_transport
@@ -206,9 +200,6 @@ def test_a_frozen_agent_can_be_killed(guest: Guest) -> None:
     assert guest.end() == ProcessReport("signalled", 9)
 
 
-# --- close ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.docker
 @of(PIPES, REMOTE, PROCESS, evidence=(ATTACH, GROUP))
 def test_close_leaves_nothing(guest: Guest, outsider: docker.DockerClient, variant: Variant) -> None:
@@ -262,9 +253,6 @@ def test_unprepared_box_reports_it(lodge: Lodge) -> None:
         lodge("puppet").box.start()
 
 
-# --- freezing ------------------------------------------------------------------------------------
-
-
 @of(PIPES, GROUP, PROCESS, evidence=[ATTACH])
 @pytest.mark.parametrize("act", ["vfork-loop", *of_evidence("burn", "burn-alone")])
 def test_frozen_box_uses_no_cpu_and_resumes_after_the_thaw(guest: Guest, act: str) -> None:
@@ -308,9 +296,6 @@ def test_a_request_written_to_a_frozen_agent_is_read_after_the_thaw(guest: Guest
     guest.tell("say now")
     guest.box.thaw()
     assert guest.line() == "now"
-
-
-# --- what an agent cannot do ---------------------------------------------------------------------
 
 
 IS_DENIED, IS_READ_ONLY = (f"open {number}" for number in (errno.EACCES, errno.EROFS))
@@ -371,9 +356,6 @@ def test_an_agent_has_no_rights_and_no_network(guest: Guest) -> None:
     assert guest.ask("status CapEff") == guest.ask("status CapBnd") == "0" * 16
     assert guest.ask("status NoNewPrivs") == "1"
     assert guest.ask("status Seccomp") == "2"
-
-
-# --- memory --------------------------------------------------------------------------------------
 
 
 @in_a_container
@@ -439,9 +421,6 @@ def test_a_kill_of_a_child_is_reported_by_an_event_or_found_by_reading(lodge: Lo
         assert (Channel.OOM in guest.heard_of) is not bool(guest.box.unreported_kills())
     guest.until(lambda: bool(guest.box.meter.readings().oom_kills))  # a distant Engine hears of it a moment later
     assert guest.ask("say alive") == "alive"
-
-
-# --- outsiders -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -523,9 +502,6 @@ def test_a_container_that_others_freeze_by_its_cgroup_is_held(
     assert guest.box.is_held() is False
 
 
-# --- circumstances -------------------------------------------------------------------------------
-
-
 @of(PIPES, GROUP)
 def test_a_box_is_made_elsewhere_and_moved_to_its_cores(lodge: Lodge) -> None:
     cores = sorted(os.sched_getaffinity(0))
@@ -579,9 +555,6 @@ def test_an_engine_that_does_not_answer_is_named(lodge: Lodge, monkeypatch: pyte
     with pytest.raises(HostError, match="Engine"):
         lodge("puppet").move_in()
     gc.collect()  # the Engine's client leaves a socket that it could not connect
-
-
-# --- an Engine that waits for its readers ----------------------------------------------------------
 
 
 @of(ATTACH, evidence=[PIPES])

@@ -166,7 +166,6 @@ def test_the_bayesian_model_must_know_of_draws_and_hypotheses_are_in_order() -> 
         Sprt(elo0=10, elo1=10)
 
 
-# --- the ratio, found in another way than the judge finds it ----------------------------------------------------------
 # Van den Bergh's steps (cantate.be/Fishtest/normalized_elo_practical.pdf, 4.1), from each of several distributions.
 
 Vector = npt.NDArray[np.float64]

@@ -356,9 +356,6 @@ def test_only_passed_or_approved_submissions_enter_in_any_order(
     register.close()
 
 
-# --- display names ----------------------------------------------------------------------------------------------------
-
-
 def test_first_version_has_the_display_name_of_its_upload_and_later_ones_keep_it(register: Register) -> None:
     for title, shown in (("Žofinka 五", "Žofinka 五"), ("", "Žofinka 五"), ("New", "New")):
         assert shown == through(register, good(), title=title).title

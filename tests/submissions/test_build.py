@@ -39,8 +39,6 @@ def made(task_host: TaskHost, makefile: str, limits: IntakeLimits = LIMITS) -> B
     return built(task_host, {"Makefile": f"all:\n{commands}"}, limits)
 
 
-# --- what is built ----------------------------------------------------------------------------------------------------
-
 C = "#include <stdio.h>\nint main(void) { puts(__DATE__ __TIME__ __FILE__); }\n"
 CPP = '#include <iostream>\nextern "C" int one(void);\nint main() { std::cout << one(); }\n'
 RUST = 'mod a;\nfn main() { println!("{}", a::ONE); }\n'
@@ -203,8 +201,6 @@ def test_a_link_that_a_build_makes_is_replaced_by_its_file(task_host: TaskHost) 
     assert not link.is_symlink()
 
 
-# --- what fails -------------------------------------------------------------------------------------------------------
-
 PLUGIN = (
     "<build><plugins><plugin><artifactId>maven-compiler-plugin</artifactId><version>99.0</version></plugin></plugins>"
     "</build></project>"
@@ -265,8 +261,6 @@ def test_first_error_and_its_fix_are_reported(task_host: TaskHost, case: str) ->
     assert "none.h" not in come.failure
     assert not (task_host.room / "built").exists()
 
-
-# --- attacks ----------------------------------------------------------------------------------------------------------
 
 INCLUDES = {
     "/dev/zero": "the build took more memory than it may",

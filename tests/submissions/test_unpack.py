@@ -127,8 +127,6 @@ def test_names_of_uploads(filename: str, name: str, stem: str, archive: bool) ->
     assert (name, stem, archive) == (name_of(filename), stem_of(filename), is_archive(filename))
 
 
-# --- what comes out of a box, read as if the box had been taken over --------------------------------------------------
-
 STREAM_LIMITS = TreeLimits(total_bytes=10_000, file_bytes=8_000, entries=10)
 
 

@@ -62,8 +62,6 @@ def with_unicode_path(name: bytes, path: str, of: bytes | None = None) -> bytes:
     return archives.renamed(zipped({plain.decode(): b"x"}, extra=extra), plain, name)
 
 
-# --- what is taken ---------------------------------------------------------------------------------------------------
-
 LINKED = (
     ("a/info", b"run.py"),
     special("a/shared.py", tarfile.SYMTYPE, "../b/shared.py"),
@@ -113,8 +111,6 @@ def test_a_zip_file_is_taken(case: str, tmp_path: Path) -> None:
 
     assert files == extracted(data, tmp_path)
 
-
-# --- what is refused -------------------------------------------------------------------------------------------------
 
 NAMES = {  # H1: names that lead out
     "/etc/passwd": "is an absolute path",
@@ -302,9 +298,6 @@ def test_malformed_archive_is_refused(name: str, tmp_path: Path) -> None:
         extracted(MALFORMED_FILES[name], tmp_path)
 
 
-# --- names in other encodings -----------------------------------------------------------------------------------------
-
-
 FOREIGN_NAMES = {
     "gbk": "说明",
     "cp866": "Прочти",
@@ -347,8 +340,6 @@ def _checksummed(tar: bytes) -> bytes:
     block[148:156] = b"%06o\0 " % sum(block)
     return bytes(block) + tar[512:]
 
-
-# --- bookkeeping -----------------------------------------------------------------------------------------------------
 
 COMPANION = b"\x00\x05\x16\x07" + bytes(100)
 LITTER: archives.Files = {

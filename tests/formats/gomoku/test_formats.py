@@ -218,8 +218,6 @@ def test_a_mistake_is_named_with_its_line(name: str, text: str, said: str) -> No
     assert str(refused.value).startswith(f"game, {said}")
 
 
-# --- .rec: names first, squares from 0, and always 20x20 --------------------------------------------------------------
-
 REC = replace(GAME, moves=((7, 7, 0), (19, 0, 1520)), opening=1, verdict="crash")
 
 
@@ -239,9 +237,6 @@ def test_names_of_any_look_are_names() -> None:
     record = read(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r", "rec")
     assert (("7,7,7", "-2"), ((19, 19, 0), (0, 0, 30))) == (record.names, record.moves)
     assert FORMATS["rec"].looks_like(b"\r7,7,7\r-2\r\r19,19\r0,0,30\r")
-
-
-# --- other files ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

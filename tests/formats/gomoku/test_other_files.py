@@ -60,8 +60,6 @@ def test_pgn_that_would_lose_something_is_refused(text: str, words: str) -> None
         read(text)
 
 
-# --- openings --------------------------------------------------------------------------------------------------------
-
 EXPECTED = [(square_at("h8"), square_at("i9"), square_at("j7")), (square_at("h8"), square_at("h9"))]
 
 OPENING_FILES = {
@@ -106,9 +104,6 @@ def test_opening_file_of_another_kind_is_named(data: bytes, fix: str, tmp_path: 
     (tmp_path / "openings").write_bytes(data)
     with pytest.raises(InputError, match=fix):
         openings(tmp_path / "openings")
-
-
-# --- tables and tokens of other systems ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -153,9 +153,6 @@ def test_a_played_stone_of_no_time_is_not_the_openings() -> None:
     assert 2 == read_psq(written).opening
 
 
-# --- GomocupJudge ----------------------------------------------------------------------------------------------------
-
-
 def test_a_game_is_written_as_gomocupjudge_writes_it() -> None:
     """Always -1, then who won and the tournament: 2 is white where the opening is even."""
     assert write_psq_gomocupjudge(GAME).endswith(b"first.zip\r\nsecond.zip\r\n-1\r\n2,Renju 2024\r\n")

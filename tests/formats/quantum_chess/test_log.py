@@ -60,9 +60,6 @@ def random_log(seed: int, **options: object) -> QchessLog:
     return log_of_events(game, ("one", "two words"), lambda request: next(left), told)
 
 
-# --- the format ------------------------------------------------------------------------------------------------------
-
-
 def test_small_differences_are_forgiven() -> None:
     """CR LF, blank lines, other comments, no end, and the missing blank of BOARD."""
     data = text(("'] at", "']at"), ("# Start game\n", "# Start game\n\n# a comment\n"), ("# EOF\n", ""))
@@ -96,7 +93,6 @@ def test_of_short_logs_in_a_row_the_last_counts() -> None:
         ([("white unknown", "green unknown")], ", line 5: "),
         ([("0 1 -> 0 0", "0 1 -> 0 9")], ", line 10: '0 1 -> 0 9' is neither a selection, a move nor"),
         ([("# EOF", "2013-03-01 20:00:06 : 0 0 0 queen")], ", line 14: '0 0 0 queen' comes after"),
-        # --- contradictions to the rules, of which tests/games/test_quantum_chess.py has more ---
         ([("0 1 0 pawn", "0 1 1 pawn")], ", line 9: '0 1 1 pawn' where the rules give '0 1 1 knight'"),
         ([("white TIMEOUT", "white")], ", line 13: 'white': by the rules the game continues"),
         ([("white TIMEOUT", "black EMPTY")], ", line 13: 'black EMPTY': by the rules the game continues"),
@@ -132,9 +128,6 @@ def test_rubbish_is_a_log_or_an_input_error(data: bytes) -> None:
     for rubbish in (data, text() + data, text(("# EOF\n", "")) + data):
         with suppress(InputError):
             read_log(rubbish)
-
-
-# --- replay ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_log_gives_the_answers_of_both_seats_and_of_nature_and_no_more() -> None:

@@ -78,9 +78,6 @@ def test_agent_output_cannot_forge_a_line() -> None:
     assert "a  b?c" == one_printable_line("a\t\rb\x00c")
 
 
-# --- reading ---------------------------------------------------------------------------------------------------------
-
-
 def test_a_name_is_the_first_word_of_its_set_up_line_and_written_as_one() -> None:
     written = write_log(set_up(new(turn_limit=0)), ("Deep Thought", "b\nc"))
     assert ("Deep_Thought", "b_c") == read_log(written).names
@@ -144,7 +141,6 @@ def test_a_toss_is_answered_from_the_log() -> None:
         (log().replace(b"BLUE SETUP", b"RED SETUP"), "line 6: .* write: name BLUE SETUP"),
         (log("1 RED 0 3 DOWN OK"), "line 11: .* such as 1 RED: 0 3 DOWN OK"),
         (log("Game ends on RED's turn - REASON: x", "who knows"), "line 12: .* the result is"),
-        # --- it departs from the rules ---
         (log("1 RED: 0 3 DOWN OK"), "line 11: the log ends before the game is over"),
         (log("2 RED: 0 3 DOWN OK"), "line 11: 1 RED is to move"),
         (log("1 BLU: 0 6 UP OK"), "line 11: 1 RED is to move"),

@@ -118,9 +118,6 @@ def test_an_agent_has_256_epoll_watches_in_all_its_processes(tmp_path: Path) -> 
     assert ["256", "0"] == run(tmp_path, script).split()
 
 
-# --- honest programs -----------------------------------------------------------------------------
-
-
 def test_sqlite_keeps_a_book_with_each_journal(tmp_path: Path) -> None:
     """Two connections of one process take turns; after a new start the rows are there."""
     journals = ("delete", "truncate", "persist", "wal", "memory")

@@ -127,9 +127,6 @@ def test_a_pointer_among_the_data_is_found(tmp_path: Path) -> None:
     assert "net.bin is a pointer of Git LFS" in pointers_of(tmp_path)
 
 
-# --- the processors' flags -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
@@ -156,9 +153,6 @@ def test_missing_or_huge_file_gives_no_flags(tmp_path: Path, monkeypatch: pytest
         path.write_bytes(b"flags : avx2\n" + b"\n" * size)
     monkeypatch.setattr(start_faults, "CPUINFO", path)
     assert frozenset() == start_faults.processor_flags()
-
-
-# --- in a box --------------------------------------------------------------------------------------------------------
 
 
 QUICK = ("clock.turn_ms=1000", "clock.start_ms=3000", "clock.close_ms=500")

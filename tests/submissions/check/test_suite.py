@@ -35,9 +35,6 @@ def not_passed(report: CheckReport) -> dict[str, Grade]:
     return {each.check: each.grade for each in problems(report)}
 
 
-# --- sound agents ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("agent", "policy"),
     [
@@ -61,8 +58,6 @@ def test_weak_play_is_a_warning(examined: Examine) -> None:
     assert not_passed(report) == {"win": WARNING, "block": WARNING, "rule": WARNING}
     assert "it answered 0,0 (a1), wanted 6,7 (g8) or 11,7 (l8)" in finding(report, "win").evidence
 
-
-# --- flawed agents ---------------------------------------------------------------------------------------------------
 
 FLAWS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("flaws.toml").read_text(encoding="utf-8"))
 
