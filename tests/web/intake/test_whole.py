@@ -24,8 +24,6 @@ from judge.contest_games import GameState
 from judge.host.house_agents import build_house_agents
 from judge.record.spec import RecordFile
 from judge.referee.verify import verify
-from judge.sandbox.docker.engine import Engine
-from judge.sandbox.docker.reaper import is_rubbish
 from judge.sandbox.machine.cores import CoreLocks
 from judge.store.contests import Store
 from judge.store.practice_games import PracticeGame, PracticeGames
@@ -35,6 +33,7 @@ from judge.submissions.pipeline import OnStep, UploadJob, UploadOutcome
 from judge.submissions.service import IntakeDirectory, agent_of, process_claimed
 from judge.web.player.queues import BackgroundJobs, practice_jobs
 from tests.cli.brains import packed_agent, write_brain
+from tests.cli.conftest import orphans
 from tests.examples import evidence
 from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_contest, make_token, send, serving
 
@@ -117,11 +116,6 @@ def wait_for(games: PracticeGames, number: int, state: GameState, attempt: int) 
         time.sleep(POLL_INTERVAL_S)
 
 
-def rubbish() -> list[str]:
-    with closing(Engine(60)) as engine:
-        return [container["Id"] for container in engine.labelled("judge.owner") if is_rubbish(container)]
-
-
 def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_worker(tmp_path: Path) -> None:
     build_house_agents()
     build_missing_images(["native", "keeper"], print)
@@ -144,7 +138,7 @@ def test_practice_game_yields_its_slot_and_is_replayed_like_one_of_a_killed_work
         os.kill(worker, signal.SIGKILL)
         done = wait_for(games, number, GameState.DONE, 3)
         assert 0 == done.failures
-        assert [] == rubbish()
+        assert worker not in orphans().values()
     assert done.record is not None
     file = parse_json(RecordFile, directory.practice_records.get(done.record), "the record")
     assert {"mine", "house-instant"} == {seat.name for seat in file.record.seats}
