@@ -55,7 +55,8 @@ class Office:
 
     def ask(self, method: str, path: str, token: str = "", body: bytes = b"", **headers: str) -> Answer:
         """One request with the cookie of a token."""
-        return ask(self.service, method, path, f"judge-organiser={token}" if token else "", body, **headers)
+        cookie = f"judge-organiser={token}" if token else headers.pop("cookie", "")
+        return ask(self.service, method, path, cookie, body, **headers)
 
     def page(self, path: str, who: str = "act") -> str:
         status, _, body = self.ask("GET", f"/organiser/{path}", self.tokens[who])
