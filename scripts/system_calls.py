@@ -48,6 +48,7 @@ def page() -> str:
         missing = sorted(set(profile.missing) - set(base.missing))
         if missing:
             parts.append(f"Denied with ENOSYS, so that libraries fall back: {_code(missing)}.\n")
+    rows: list[tuple[str, ...]]
     rows = [(one["object"], one["decision"], one["why"], _attacks(one)) for one in reasons["later"]]
     parts.append("## Objects with work that happens later\n\n" + _table(("object", "decision", "why", "attacks"), rows))
     rows = [(one["what"], one["charged"], one["bound"], _attacks(one)) for one in reasons["memory"]]
