@@ -195,8 +195,8 @@ def check_done(
 ) -> None:
     words, (cancelled_before, places), (now, after) = announced.words, before, numbers(cup)
     assert announced.done == done.done
-    changes = {each.agent: (each.places[1], each.points[1]) for each in announced.changes}
-    assert changes == {agent: after[agent] for agent, place in places.items() if place != after[agent]}
+    changes = {each.agent: (*zip(each.places, each.points, strict=True),) for each in announced.changes}
+    assert changes == {agent: (place, after[agent]) for agent, place in places.items() if place != after[agent]}
     match trial:
         case ContestOrder():
             assert trial.after == (cup.store.done_games(cup.contest.name), cup.store.entries(cup.contest.name))
