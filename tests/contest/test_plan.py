@@ -26,6 +26,7 @@ def plan(folder: Path, text: str) -> Planned:
         (HEAD + '[format]\nname = "swiss"', ": the key 'format.rounds' is missing"),
         (HEAD + '[format]\nname = "swiss"\nrounds = 0', "line 5: format.rounds: Input should be greater than or equal"),
         (HEAD + '[format]\nname = "swizz"', "line 3: format: .*'swiss'"),
+        (HEAD + '[format]\nname = "leagues"\nsizes = [2]\npromotes_new = true', "promotes_new needs skip"),
         (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "ladder"', "a ladder has no rounds that could be"),
         (HEAD + '[freeze]\nlast_rounds = 2\n[format]\nname = "knockout"', "depends on results: give the moment at"),
         (HEAD + "[freeze]\nreveal_at = 2027-03-02T18:00:00Z\n" + ROUND_ROBIN, "give either last_rounds or at"),

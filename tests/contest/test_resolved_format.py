@@ -270,11 +270,6 @@ def test_unusable_seats_are_refused(lines: str, message: str, tmp_path: Path) ->
         seats_of(tmp_path / "this", lines, "1 2 3")
 
 
-def test_promoting_new_agents_needs_their_ratings(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="promotes_new needs skip"):
-        resolved(tmp_path, 'name = "leagues"\nsizes = [2]\npromotes_new = true', {})
-
-
 def test_promoted_agents_stay_if_a_better_old_one_is_disqualified_later() -> None:
     """Without agent 4 also 5 would be among the first new ones, but the first league is drawn."""
     chosen = Leagues(sizes=(2,), promoted=1, promotes_new=True, skip=by_hand(_1=1500, _2=1500, _4=1500))

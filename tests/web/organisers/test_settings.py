@@ -63,6 +63,7 @@ def test_settings_change_the_file_once_and_are_in_the_journal_with_the_reason(fo
     changed = load_plan(path)
     assert ('The "Spring" Cup', 700) == (changed.plan.title, changed.policy.clock.turn_ms)
     assert datetime(2099, 3, 30, 10, tzinfo=UTC) == changed.plan.windows.closes
+    assert "starts = 2099-04-01T18:00:00Z" in changed.text  # unchanged
     (line,) = journal(found)
     assert "Olga" == line.who
     assert line.text.endswith(": the authors asked")
