@@ -96,9 +96,9 @@ def test_a_view_that_is_killed_does_not_disturb_the_games(tmp_path: Path) -> Non
     terminal = begin_match(tmp_path, slow, "house-instant", *FORMAT, *PATIENT)
     terminal.until(lambda text: "depth 9" in text)
 
-    for child in children_of(terminal.pid):
-        if b"judge.terminal.live" in Path(f"/proc/{child}/cmdline").read_bytes():
-            os.kill(child, signal.SIGKILL)
+    children = [(pid, Path(f"/proc/{pid}/cmdline").read_bytes()) for pid in children_of(terminal.pid)]
+    (view,) = (pid for pid, command in children if b"judge.terminal.live" in command)
+    os.kill(view, signal.SIGKILL)
     go.touch()
     assert "record records" in terminal.to_the_end(0)
 

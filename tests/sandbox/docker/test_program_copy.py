@@ -54,14 +54,27 @@ def test_a_program_without_a_loader_of_the_images_cannot_be_read(
 
 @pytest.mark.parametrize(
     ("at", "value"),
-    [(4, b"\1"), (32, struct.pack("<Q", 1 << 62)), (32, struct.pack("<Q", (1 << 64) - 56))],
-    ids=["another machine than its class", "headers beyond any file", "headers at the end of all numbers"],
+    [(32, struct.pack("<Q", 1 << 62)), (32, struct.pack("<Q", (1 << 64) - 56))],
+    ids=["headers beyond any file", "headers at the end of all numbers"],
 )
 def test_a_program_with_a_false_header_cannot_be_read(tmp_path: Path, source: Path, at: int, value: bytes) -> None:
     file = compiled(source)
     data = file.read_bytes()
     file.write_bytes(data[:at] + value + data[at + len(value) :])
     assert "x" == rights(tmp_path)
+
+
+@pytest.mark.parametrize(("machine", "expected"), [(3, "rx"), (62, "x")])
+def test_a_loader_in_a_header_of_another_class_than_the_machine_does_not_count(
+    tmp_path: Path, source: Path, machine: int, expected: str
+) -> None:
+    """The kernel reads the other class there, in which the program has no loader."""
+    header = struct.pack("<4s12B2H5I6H", b"\x7fELF", 1, 1, 1, *bytes(9), 2, machine, 1, 0, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+    segment = struct.pack("<8I", 3, 84, 0, 0, len(LOADER), len(LOADER), 4, 1)
+    file = source / "program"
+    file.write_bytes(header + segment + LOADER.encode())
+    file.chmod(0o755)
+    assert expected == rights(tmp_path)
 
 
 @pytest.mark.parametrize("size", [4, 5, 20, 63, 64, 100, 600])
