@@ -29,6 +29,17 @@ def test_a_spec_of_an_older_judge_keeps_its_id_unless_it_was_changed_and_has_the
     assert not changed.is_called(its_id)
 
 
+def test_spec_of_a_position_passes_it_to_the_rules_and_one_of_squares_keeps_its_document() -> None:
+    position = "4k3/8/8/8/8/8/4P3/4K3 w"
+    of_position, of_squares = (GameSpec(**dict(SPEC) | {"opening": each}) for each in (position, ((7, 7), (8, 8))))
+    read = GameSpec.model_validate_json(of_position.model_dump_json())
+
+    assert (position, position) == (read.opening, read.game_options()["position"])
+    assert 3 == len({SPEC.id, read.id, of_squares.id})
+    documents = [spec.model_dump(mode="json")["opening"] for spec in (SPEC, of_squares)]
+    assert [[], [[7, 7], [8, 8]]] == documents
+
+
 def test_scheduled_game_keeps_its_id_for_every_start_position() -> None:
     scheduled = GameSpec(**dict(SPEC) | {"scheduled_as": SPEC.id})
     played = scheduled.model_copy(update={"seed": 7, "opening": ((7, 7),)})
