@@ -93,7 +93,7 @@ def test_a_large_effect_on_times_is_a_share_of_time(times: float) -> None:
     tests = fairness_tests(*play(8, 600, agents=4, differ=0.5, hosts=2, slow={0: times, 2: times}))
 
     slow, seat = of(tests, "host", TIME), of(tests, "seat", TIME)
-    low, effect, high = (value or 0.0 for value in (slow.low, slow.effect, slow.high))
+    low, effect, high = (math.nan if value is None else value for value in (slow.low, slow.effect, slow.high))
     ends = sorted((times - 1, 1 / times - 1))
     assert any(effect == pytest.approx(end, rel=0.1) for end in ends)
     assert -1 < low < effect < high
