@@ -26,8 +26,6 @@ def says(*texts: str, ms: float = 1.0) -> list[Act]:
 
 
 AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
-
-
     ("blanks around the numbers", says(" 0 , 0 \n"), None, "read; others differ"),
     ("a line in three reads", says("0", ",", "0\r\n"), None, "one line; others cut it"),
     ("a late end of line", says("0,0") + says("\n", ms=900), None, "in time"),
@@ -43,8 +41,6 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
     ("off the board", says("15,0\n"), Verdict.ILLEGAL, "others call it a crash"),
     ("negative", says("-1,0\n"), Verdict.ILLEGAL, "others wrap it around"),
     ("a huge number", says("99999999999999999999,0\n"), Verdict.ILLEGAL, "a number, off every board"),
-
-
     ("two moves at once", says("0,0\n14,14\n"), None, "the second is discarded; others play it"),
     ("two moves, two reads", says("0,0\n", "14,14\n", ms=0), None, "the same"),
     ("a flood of messages", says(*["MESSAGE x\n"] * 500) + says("0,0\n"), None, "kept, bounded"),
@@ -52,8 +48,6 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
     ("a flood without end", says(*["MESSAGE x\n" * 1000] * 20), Verdict.OUTPUT, "others hang"),
     ("dribble for ever", says(*["x"] * 2000, ms=50), Verdict.TURN_TIME, "the deadline does not move"),
     ("chatter for ever", says(*["MESSAGE x\n"] * 2000, ms=50), Verdict.TURN_TIME, "the same"),
-
-
     ("OK to a move", says("OK\n0,0\n"), None, "ignored"),
     ("text before the move", says("thinking hard\n0,0\n"), None, "ignored; Piskvork: loss"),
     ("UNKNOWN once", says("UNKNOWN\n0,0\n"), None, "may be the answer to INFO time_left"),
@@ -62,8 +56,6 @@ AT_THE_FIRST_MOVE: list[tuple[str, Sequence[Act], Verdict | None, str]] = [
     ("SUGGEST and nothing", says("SUGGEST 0,0\n"), Verdict.TURN_TIME, "PLAY was its answer"),
     ("SUGGEST of no square", says("SUGGEST a\n"), Verdict.UNREADABLE, "at once"),
     ("SWAP", says("SWAP\n0,0\n"), None, "no swap was offered: text"),
-
-
     ("silence", [], Verdict.TURN_TIME, "and no longer than the limit"),
     ("exit without a move", exits(0), Verdict.CRASH, "others call it a timeout"),
     ("exit with a code", exits(3), Verdict.CRASH, "with the code"),
