@@ -329,7 +329,10 @@ def anchors(page: Path) -> set[str]:
 PAGE = ROOT / "docs/api.md"
 ROWS = re.findall(r"^\| `(judge[a-z._]*)` \| (\w+) \| (.+?) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
-PLUGINS = [*sorted(ROOT.glob("plugins/*/judge_*")), ROOT / "tests/plugins/connect_four/connect_four"]
+PLUGINS = [
+    *(path.parent for path in sorted(ROOT.glob("plugins/*/judge_*/__init__.py"))),
+    ROOT / "tests/plugins/connect_four/connect_four",
+]
 """The packages of games and protocols in this repository."""
 
 

@@ -102,6 +102,14 @@ def test_a_random_game_is_replayed_without_contradiction(name: str) -> None:
     assert data == write_log(log)
 
 
+def test_both_rules_are_needed() -> None:
+    """In some of the kept recordings a stream ends, and in one of them the manager crashes by it."""
+    dead = [case for case in (case_of(name, KEPT[name]) for name in GAMES) if dead_seat(case) is not None]
+
+    assert 9 <= len(dead)
+    assert {"", 'white GIBBERISH ""'} <= {case.result for case in dead}
+
+
 def resumed() -> tuple[QchessLog, dict[str, object]]:
     """The log of RESUMED, and the options of its game."""
     log = read_log(KEPT[RESUMED]["game.log"].encode("latin-1"))
