@@ -8,7 +8,7 @@ import socket
 import struct
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from multiprocessing import active_children
 from pathlib import Path
@@ -29,11 +29,10 @@ from judge.journal.events import Paused
 from judge.record.spec import RecordFile
 from judge.record.transcript import EntryKind, seal, unseal
 from judge.referee.replay import rejoined
-from tests import patience
 from tests.broadcast.logs import PAIR, accept, complete_log, events, of_games, play_next, recorder, shares, whole
 from tests.examples import sized
 from tests.forked import ForkedProcess
-from tests.patience import PATIENCE_S
+from tests.patience import PATIENCE_S, until
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 
 KILLS = sized(5, 100)
@@ -299,10 +298,6 @@ def test_with_a_delay_in_seconds_no_event_is_sent_early(cup: Cup) -> None:
         log.read_store()
 
     assert {(1, 1): whole(len(file.record.plies))} == of_games(events(cup))
-
-
-def until(met: Callable[[], bool], why: str) -> None:
-    patience.until(met, why, every_s=0.002)
 
 
 def end_recorder(address: Path) -> bool:

@@ -19,7 +19,6 @@ from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.journal.events import Accepted
 from judge.store.types import JournalLine
-from tests.broadcast.test_recorder import until
 from tests.cli.brains import packed_agent
 from tests.cli.conftest import Judge, Ran
 from tests.contest.test_full_disk import fill, mounted
@@ -29,7 +28,7 @@ from tests.forked import ForkedProcess
 from tests.site.browser import Browser
 from tests.store.server import database, running
 from tests.web.intake.conftest import players_of
-from tests.web.live.watching import TLS, free_port
+from tests.web.live.watching import TLS, free_port, until
 
 pytestmark = [pytest.mark.docker, pytest.mark.long]
 

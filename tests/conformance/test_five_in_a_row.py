@@ -25,7 +25,7 @@ from tests.games.test_renju import crowd, foul_on, free_squares
 
 pytestmark = [pytest.mark.slow, evidence]
 
-GOES_ON, FOUL, DRAW = "goes on", "foul", "draw"
+CONTINUES, FOUL, DRAW = "continues", "foul", "draw"
 COLOUR_WINS = ("black", "white")
 
 Referee = Callable[[int, int, int], str]
@@ -35,7 +35,7 @@ Referee = Callable[[int, int, int], str]
 def result_of(game: Gomoku) -> str:
     match game.end:
         case None:
-            return GOES_ON
+            return CONTINUES
         case RuleResult(winner=None):
             return DRAW
         case RuleResult(verdict=Verdict.FOUL):
@@ -92,7 +92,7 @@ def referee_of_library(renju: ModuleType, rule: str) -> Callable[[int], Referee]
         def judge(x: int, y: int, _: int) -> str:
             status, reason = (value.name for value in board.play_move(x, y))
             by_reason: dict[str, str] = {
-                "NORMAL": GOES_ON,
+                "NORMAL": CONTINUES,
                 "DRAW": DRAW,
                 "FIVE_IN_A_ROW": status.removesuffix("_WIN").lower(),
             }
@@ -121,7 +121,7 @@ def test_recorded_games_end_as_in_the_library_renju(
     for name, game in recorded_games(tmp_path, "freestyle", "standard", "renju"):
         judge = referee_of_library(renju, game.rule)(game.width)
         results = [judge(*stone) for stone in game.stones]
-        assert results == [GOES_ON] * (len(results) - 1) + [result_of(game)], name
+        assert results == [CONTINUES] * (len(results) - 1) + [result_of(game)], name
         compared += 1
     assert compared >= 20
     record_property("figure", f"{compared} recorded games, 0 differences")
@@ -165,7 +165,7 @@ def referee_of_gomocup_judge(folder: Path, rule: int, patch: pytest.MonkeyPatch)
             stones += 1
             answer = played.make_move(x, y, colour + 1)
             if answer == 0:
-                return DRAW if stones == size * size else GOES_ON
+                return DRAW if stones == size * size else CONTINUES
             return {1: COLOUR_WINS[colour], -2: FOUL}[answer]
 
         return judge

@@ -153,7 +153,7 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
                 ]
                 for thread in late:
                     thread.start()
-                until(lambda: min(ada.failures, bob.failures) > kill, "nobody was told of the host's failure")  # noqa: B023
+                until(lambda: min(ada.failures, bob.failures) > kill, "no author learns of the host's failure")  # noqa: B023
                 server.start()
                 for thread in late:
                     thread.join()

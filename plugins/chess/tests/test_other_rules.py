@@ -1,7 +1,6 @@
 """Random games, compared with chess.js and Stockfish. Neither is related to python-chess, which the plug-in uses."""
 
 import json
-import os
 import random
 import re
 import shutil
@@ -18,10 +17,10 @@ from judge_chess.rules import Chess, Move
 
 from judge.base.errors import InputError
 from judge.games.types import AgentFault, Verdict, decided
+from tests.conformance.others import sample
 
 pytestmark = [*NEED_ENGINES, pytest.mark.timeout(7200)]
 
-GAMES = int(os.environ.get("JUDGE_COMPARED_GAMES", "0"))
 MOVES = 300
 Figure = Callable[[str, object], None]
 
@@ -75,7 +74,7 @@ def play(game: Chess, chance: random.Random) -> Played:
 
 
 def test_moves_and_ends_are_those_of_chess_js(record_property: Figure) -> None:
-    games, chance, played, found = GAMES or 100, random.Random(1), [], Counter[str]()
+    games, chance, played, found = sample(100), random.Random(1), [], Counter[str]()
     openings = starts(chance)
     while len(played) < games:
         try:
@@ -104,7 +103,7 @@ def test_moves_of_chess960_are_those_of_stockfish(record_property: Figure) -> No
     program = program_of(next(engine for engine in ENGINES if engine.program == "stockfish"))
     if program is None:
         pytest.skip("stockfish is missing: apt-get install stockfish")
-    games, chance, castlings = GAMES or 20, random.Random(2), 0
+    games, chance, castlings = sample(20), random.Random(2), 0
     commands, all_legal = ["uci", "setoption name UCI_Chess960 value true"], []
     for _ in range(games):
         game = Chess.from_options({"variant": "chess960", "position": str(chance.randrange(960))})

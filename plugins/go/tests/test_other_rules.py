@@ -15,6 +15,7 @@ from judge_go.sgf import GoSgf, write_sgf
 from test_engines import PROGRAM
 
 from judge.games.types import SEATS, RuleResult, decided
+from tests.conformance.others import sample
 
 pytestmark = [
     pytest.mark.engines,
@@ -22,7 +23,6 @@ pytestmark = [
     pytest.mark.skipif(os.environ.get("JUDGE_ENGINES") != "yes", reason="./scripts/test --engines runs them"),
 ]
 
-GAMES = int(os.environ.get("JUDGE_COMPARED_GAMES", "0"))
 Figure = Callable[[str, object], None]
 
 
@@ -87,7 +87,7 @@ def test_moves_stones_and_scores_are_those_of_sgfmill(record_property: Figure) -
     boards = pytest.importorskip("sgfmill.boards", reason="sgfmill is missing: ./scripts/test --engines installs it")
     sgf = pytest.importorskip("sgfmill.sgf")
     sgf_moves = pytest.importorskip("sgfmill.sgf_moves")
-    games, chance, tried, draws = GAMES or 100, random.Random(1), Counter[str](), 0
+    games, chance, tried, draws = sample(100), random.Random(1), Counter[str](), 0
     for number in range(games):
         size = chance.choice((9, 9, 13, 19))
         game = Go.from_options({"size": size, "komi": chance.choice((0.0, 0.5, 7.0, 7.5))})
@@ -115,7 +115,7 @@ def test_moves_stones_and_scores_are_those_of_sgfmill(record_property: Figure) -
 @pytest.mark.skipif(PROGRAM is None, reason="gnugo is missing: apt-get install gnugo")
 def test_legal_moves_and_stones_are_those_of_gnugo(record_property: Figure) -> None:
     assert PROGRAM is not None
-    games, chance, tried = GAMES or 20, random.Random(2), Counter[str]()
+    games, chance, tried = sample(20), random.Random(2), Counter[str]()
     for number in range(games):
         game = Go.from_options({"size": chance.choice((9, 13, 19))})
         commands, expected = [f"boardsize {game.size}", "clear_board"], ["=", "="]
