@@ -210,6 +210,13 @@ class GameResult(NamedTuple):
         return self.verdict is Verdict.DRAW
 
     @property
+    def end(self) -> int | None:
+        """0 if the agent in seat 0 won, 1 if it drew, 2 if it lost; None if both are at fault."""
+        if self.winner is None:
+            return 1 if self.is_draw else None
+        return 0 if self.winner == self.first else 2
+
+    @property
     def scores(self) -> tuple[float, float]:
         """1 for a win, 0.5 for a draw, 0 for a loss or if both are at fault."""
         return game_scores(self.verdict, self.winning_seat)
@@ -236,6 +243,15 @@ def game_result(columns: Sequence[Any]) -> GameResult:
         (charged_ms_0, charged_ms_1),
         *rest,
     )
+
+
+def ends_of_pairs(results: Iterable[GameResult]) -> dict[tuple[str, str], list[int]]:
+    """Wins, draws and losses of the agent in seat 0, by the agents of both seats. Games that both lost are ignored."""
+    ends: dict[tuple[str, str], list[int]] = {}
+    for game in results:
+        if (end := game.end) is not None:
+            ends.setdefault(game.agents, [0, 0, 0])[end] += 1
+    return ends
 
 
 def copies(results: Iterable[GameResult]) -> Mapping[int, int]:

@@ -14,7 +14,6 @@ from judge.agents.manifest import (
     INFO,
     MANIFEST,
     MONO,
-    WINE,
     AgentManifest,
     brains_of,
     fit_name,
@@ -34,6 +33,7 @@ from judge.games import new_game
 from judge.protocols import protocol_entry
 from judge.record.policy import Policy, runtime_of
 from judge.record.spec import SeatSpec
+from judge.sandbox.box import WINE
 
 ME = "me"
 """A human player."""

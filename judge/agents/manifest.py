@@ -22,15 +22,14 @@ from judge.base.text import is_printable, quote, sentence
 from judge.base.toml_files import parse as parse_toml
 from judge.base.toml_files import read_text, slashes, words_in
 from judge.protocols import PERSON, protocol_entry
+from judge.sandbox.box import WINE
 
 MANIFEST = "agent.toml"
 INFO = "info"
-WINE = "wine"
-"""Runtime for Windows programs, and its launcher."""
 MONO = "mono"
-"""As `WINE`, for .NET."""
+"""Runtime for .NET programs, and its launcher."""
 PYTHON_2 = "python2"
-"""As `WINE`, for Python 2."""
+"""As `MONO`, for Python 2."""
 ARCHIVES = frozenset({".zip", ".tar", ".tgz", ".txz", ".tzst", ".gz", ".xz", ".zst", ".7z", ".rar"})
 """Only `judge submit` handles them."""
 MAX_TEXT_BYTES = 1 << 16

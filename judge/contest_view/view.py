@@ -396,10 +396,10 @@ class ContestView:
         """None without results that count."""
         if not self.evidence:
             return None
-        scores = Counter(game.scores[0] for game in self.evidence)
-        kinds = (0.0, 0.5, 1.0)
-        ends = interval_of_mean([scores[kind] for kind in kinds], kinds)
-        return FirstMove(len(self.evidence), *(100 * end for end in ends))
+        counts = Counter(game.end for game in self.evidence)
+        games, won, drawn = len(self.evidence), counts[0], counts[1]
+        ends = interval_of_mean([games - won - drawn, drawn, won], (0.0, 0.5, 1.0))
+        return FirstMove(games, *(100 * end for end in ends))
 
     @cached_property
     def ratings(self) -> RatingList | None:

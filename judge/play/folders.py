@@ -9,9 +9,8 @@ from typing import Protocol
 from judge.base.errors import InputError
 from judge.record.spec import FolderRecord, GameSpec
 from judge.sandbox.archive import Archive
-from judge.sandbox.box import FolderKind
+from judge.sandbox.box import FolderKind, path_for
 from judge.sandbox.folders import CollectedFolder, Folder, FolderKey, Keeper
-from judge.sandbox.runtimes import path_for
 
 
 class Shelf(Protocol):

@@ -15,7 +15,7 @@ from judge.record.transcript import unseal
 from judge.referee.observer import Observer
 from judge.referee.referee import Referee
 from judge.referee.replay import Replay, rejoined
-from judge.sandbox.layout import persistent_path
+from judge.sandbox.box import persistent_path
 
 
 def build_referee(

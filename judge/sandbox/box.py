@@ -55,6 +55,33 @@ class FolderKind(StrEnum):
     """The directory of INFO folder, kept permanently."""
 
 
+PERSISTENT = "/persistent"
+"""An agent's persistent folder in a container."""
+DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
+"""Names of the folders of an agent in a process box."""
+
+WINE = "wine"
+"""Runtime for Windows programs, and its launcher."""
+WINDOWS_ROOT = "Z:"
+
+
+def path_for(runtime: str, path: str) -> str:
+    """A path in a box as programs of this runtime write it: `/agent/x.exe` is `Z:\\agent\\x.exe` under Wine."""
+    if runtime != WINE:
+        return path
+    drive = WINDOWS_ROOT if path.startswith("/") else ""
+    return drive + path.replace("/", "\\")
+
+
+def persistent_path(kind: BoxKind, runtime: str) -> str:
+    """Path of an agent's persistent folder: equal in every game, without spaces.
+
+    Relative in a process box, whose working directory changes.
+    """
+    path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
+    return path_for(runtime, path)
+
+
 class Channel(StrEnum):
     """Origin of bytes from a box."""
 

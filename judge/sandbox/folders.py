@@ -13,8 +13,7 @@ from pathlib import Path
 from judge.base.errors import HostError
 from judge.base.owner import make_directory, remove_directory
 from judge.sandbox.archive import EMPTY, Archive, Capacity, UnkeptError, parse_folder
-from judge.sandbox.box import FolderKind
-from judge.sandbox.layout import DIRECTORIES
+from judge.sandbox.box import DIRECTORIES, FolderKind
 
 PACKING = ("--create", "--file=-", "--format=gnu", "--sort=name", "--numeric-owner")
 """Options of tar. Holes are written as bytes, so that a small archive cannot make a large folder."""

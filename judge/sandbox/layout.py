@@ -5,29 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from judge.base.durable_files import is_directory, is_file
-from judge.sandbox.box import BoxKind, FolderKind, Tenant
-from judge.sandbox.runtimes import path_for
+from judge.sandbox.box import PERSISTENT, FolderKind, Tenant, path_for
 
 PROGRAM = "/agent"
 HOME = "/home/agent"
 """Also the working directory, with the temporary folder in it."""
-PERSISTENT = "/persistent"
-DIRECTORIES = {FolderKind.TEMPORARY: "home", FolderKind.PERSISTENT: "persistent"}
-"""Names of the folders of an agent in a process box."""
 FOLDERS = {FolderKind.TEMPORARY: HOME, FolderKind.PERSISTENT: PERSISTENT}
 SCRATCH = "/tmp"  # noqa: S108 - a mount point inside the container
 USER_NAME = "agent"
 ACCOUNT_FILES = ("passwd", "group")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
-
-def persistent_path(kind: BoxKind, runtime: str) -> str:
-    """Path of an agent's persistent folder: equal in every game, without spaces.
-
-    Relative in a process box, whose working directory changes.
-    """
-    path = PERSISTENT if kind == "docker" else f"../{DIRECTORIES[FolderKind.PERSISTENT]}"
-    return path_for(runtime, path)
 
 
 def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:

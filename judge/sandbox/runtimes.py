@@ -20,13 +20,13 @@ from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.resources import IMAGES
 from judge.base.text import suggest
 from judge.base.toml_files import parse, read_text, validated
+from judge.sandbox.box import WINE
 from judge.sandbox.static_builds import GCC_FLAGS, content_digest
 
 RECIPES = IMAGES / "runtimes"
 ROOTFS_SCRIPT = IMAGES / "rootfs.sh"
 INIT_SOURCES = IMAGES / "init"
 
-WINDOWS_ROOT = "Z:"
 NAME = r"[a-z0-9][a-z0-9._-]{0,39}"
 """Name of an organiser's runtime; the Engine does not accept capitals."""
 
@@ -85,7 +85,6 @@ class ImageRecipe(RuntimeFile):
     runs_agents: bool = True
     """Whether it is a runtime, with PID 1 of a box in it."""
     is_optional: bool = True
-    paths: Literal["posix", "windows"] = "posix"
     steps: str = ""
     """Folder with compile.sh, which compiles files for the image into `added`, and inside.sh, the image's last step."""
     builds: tuple[str, ...] = ()
@@ -170,8 +169,8 @@ def load_runtime(name: str, path: Path) -> ImageRecipe:
     packages = file.packages
     if file.extends:
         base = recipes().get(file.extends)
-        if base is None or not base.runs_agents or base.paths == "windows" or base.release:
-            others = (r for r in recipes().values() if r.runs_agents and r.paths == "posix")
+        if base is None or not base.runs_agents or base.name == WINE or base.release:
+            others = (r for r in recipes().values() if r.runs_agents and r.name != WINE)
             fit = [r.name for r in others if not (r.release or r.builds)]
             raise InputError(f"{path}: extends: there is no {file.extends!r} to extend; {suggest(file.extends, fit)}")
         packages = (*base.packages, *packages)
@@ -199,12 +198,3 @@ def _own(name: str, built: BuiltRuntime) -> ImageRecipe:
 def _read(path: Path, model: type[File], more: Mapping[str, object] = MappingProxyType({})) -> File:
     text = read_text(path, "a runtime.toml")
     return validated(model, parse(path, text) | dict(more), path, text)
-
-
-def path_for(runtime: str, path: str) -> str:
-    """A path in a box as programs of this runtime write it: `/agent/x.exe` is `Z:\\agent\\x.exe` under Wine."""
-    recipe = recipes().get(runtime)
-    if recipe is None or recipe.paths != "windows":
-        return path
-    drive = WINDOWS_ROOT if path.startswith("/") else ""
-    return drive + path.replace("/", "\\")

@@ -27,7 +27,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from judge.contest_games import GameResult
+from judge.contest_games import GameResult, ends_of_pairs
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.scales import ELO, rounded
 
@@ -170,12 +170,7 @@ class PairCounts:
     @classmethod
     def of(cls, games: Iterable[GameResult]) -> Self:
         """Ignores games that both lost by faults. Places follow the ids, so the order of games has no effect."""
-        ends: dict[tuple[str, str], list[int]] = {}
-        for game in games:
-            if game.is_draw or game.winner is not None:
-                end = {1: 0, 0.5: 1, 0: 2}[game.scores[0]]
-                ends.setdefault(game.agents, [0, 0, 0])[end] += 1
-        return cls.of_scores(ends)
+        return cls.of_scores(ends_of_pairs(games))
 
     @classmethod
     def of_scores(cls, scores: Mapping[tuple[str, str], Sequence[int]]) -> Self:

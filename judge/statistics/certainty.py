@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from judge.contest_games import GameResult
+from judge.contest_games import GameResult, ends_of_pairs
 from judge.statistics.bayeselo import PairResult, strengths_of, summed
 from judge.statistics.bradley_terry import MAX_LEAGUE_STEP, Davidson, Fit, Matrix, PairCounts, Vector, fit_leagues
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
@@ -168,11 +168,7 @@ class Certainty:
 
 def pair_results(games: Iterable[GameResult]) -> list[PairResult]:
     """Ignores games that both lost by faults."""
-    return summed(
-        PairResult(*game.agents, *(int(score == game.scores[0]) for score in (1, 0.5, 0)))
-        for game in games
-        if game.is_draw or game.winner is not None
-    )
+    return summed(PairResult(*pair, *ends) for pair, ends in ends_of_pairs(games).items())
 
 
 def assess_places(

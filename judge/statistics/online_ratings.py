@@ -162,13 +162,13 @@ class OnlineRatings:
 
     def add_result(self, result: GameResult) -> None:
         """Update the ratings. A game that both lost by faults is ignored."""
-        ending = _ending(result)
+        ending = result.end
         if ending is not None:
             self.add(result.first, result.second, ending)
 
     def count_result(self, result: GameResult) -> None:
         """Count a result for the next refit, as `count`."""
-        ending = _ending(result)
+        ending = result.end
         if ending is not None:
             self.count(result.first, result.second, ending)
 
@@ -317,9 +317,3 @@ class OnlineRatings:
             self._draw += step
             if abs(step) <= _CLOSE / 10:
                 break
-
-
-def _ending(result: GameResult) -> int | None:
-    if result.is_draw:
-        return 1
-    return None if result.winner is None else 2 * (result.winner != result.first)

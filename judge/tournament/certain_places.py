@@ -214,16 +214,17 @@ def _reversed_by_points(
     lines: Sequence[TableLine], games: Sequence[GameResult], points: PointsTable
 ) -> tuple[tuple[Reversal, ...], str | None]:
     first, best, new_first = lines[0], None, None
+    decided = []
+    for game in games:
+        if game.winner is not None:
+            less, more = sorted(points.of(game))
+            decided.append((more - less, game.winner, game.agents[game.winner == game.first]))
     for rival in lines[1 : 1 + MAX_RIVALS]:
         gains = []
-        for game in games:
-            if game.winner is None or game.winner == rival.agent:
-                continue
-            loser = game.agents[game.winner == game.first]
-            winner_points, loser_points = sorted(points.of(game), reverse=True)
-            sides = (game.winner == first.agent) + (loser == rival.agent)
-            if sides and loser != first.agent:
-                gains.append((sides * (winner_points - loser_points), game.winner, loser))
+        for gain, winner, loser in decided:
+            sides = (winner == first.agent) + (loser == rival.agent)
+            if sides and winner != rival.agent and loser != first.agent:
+                gains.append((sides * gain, winner, loser))
         gains.sort(key=lambda gain: -gain[0])
         lead, reversed_pairs = first.points - rival.points, Counter[tuple[str, str]]()
         for gain, winner, loser in gains:

@@ -55,10 +55,12 @@ class SideScore:
         return self.wins + self.draws / 2
 
     def count(self, game: GameResult, seat: int) -> None:
-        if game.is_draw:
+        if game.winner is not None:
+            has_won = game.winner == (game.second if seat else game.first)
+            self.wins += has_won
+            self.losses += not has_won
+        elif game.is_draw:
             self.draws += 1
-        elif game.winner == game.agents[seat]:
-            self.wins += 1
         else:
             self.losses += 1
         self.failures += game.faults[seat] in FAILURES
@@ -99,6 +101,20 @@ class PlayedPairing:
         return self.sides[agent != self.pairing.first]
 
 
+def rounded(value: float) -> float:
+    """`+ 0.0` turns a negative zero into zero."""
+    return round(value, DECIMALS) + 0.0
+
+
+def sums_of(agent: str, played: Iterable[PlayedPairing]) -> tuple[float, SideScore]:
+    """An agent's points and games in its pairings."""
+    points, done = 0.0, SideScore()
+    for each in played:
+        points += each.points_of(agent)
+        done.add(each.side_of(agent))
+    return rounded(points), done
+
+
 def failure_shares(results: Iterable[GameResult], after: int = 1) -> dict[str, float]:
     """Share of games lost by an agent's failure, 0 to 1, of agents with at least `after` games."""
     games, failures = Counter[str](), Counter[str]()
@@ -117,11 +133,9 @@ def without(played: Sequence[PlayedPairing], agents: Collection[str]) -> list[Pl
 
 def _read_verdict(game: GameResult) -> ResultWord:
     """The named side is the winner, or the side at fault."""
-    if game.is_draw:
-        return ResultWord(game.verdict, 0)
     if game.winner is None:
-        return ResultWord(game.verdict, None)
-    winner = game.agents.index(game.winner)
+        return ResultWord(game.verdict, 0 if game.is_draw else None)
+    winner = int(game.winner != game.first)
     return ResultWord(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
 
 
@@ -223,7 +237,7 @@ def score(
     for pairing in pairings:
         of_pairing = tables.pop((pairing.round, pairing.table), [])
         seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
-        if not seats.issuperset(game.agents for game in of_pairing):
+        if not seats.issuperset((game.first, game.second) for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
         is_over = pairing.second is None or len(of_pairing) == games
         played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games), is_over))

@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import AfterValidator
 
 from judge.base.parsing import FailFastTuple
-from judge.tournament.results import DECIMALS, PlayedPairing, SideScore
+from judge.tournament.results import PlayedPairing, SideScore, rounded, sums_of
 
 Tiers = list[list[str]]
 """Agents of an inner list share a place."""
@@ -87,11 +87,8 @@ class Record:
     def __init__(self, agent: str, played: Sequence[PlayedPairing]) -> None:
         self.agent = agent
         self.played = played
-        self.points = _rounded(sum(each.points_of(agent) for each in played))
+        self.points, self.done = sums_of(agent, played)
         self.byes = sum(each.pairing.second is None for each in played)
-        self.done = SideScore()
-        for each in played:
-            self.done.add(each.side_of(agent))
 
     def opponents(self) -> list[tuple[PlayedPairing, str]]:
         """Pairings with opponents, without byes."""
@@ -185,7 +182,7 @@ def _koya(records: Records, record: Record) -> float:
     """FIDE C.07, Koya system."""
 
     def has_half(other: Record) -> bool:
-        return 2 * other.points >= _rounded(sum(sum(each.points) for each in other.played))
+        return 2 * other.points >= rounded(sum(sum(each.points) for each in other.played))
 
     return sum(each.points_of(record.agent) for each, opponent in record.opponents() if has_half(records[opponent]))
 
@@ -276,7 +273,7 @@ def compared(agents: Iterable[str], records: Records, ranking: Ranking) -> Value
     for name in ranking:
         for equal in _equal(values):
             found = CRITERIA[name].values(records, equal)
-            values |= {agent: (*values[agent], _rounded(found[agent])) for agent in equal}
+            values |= {agent: (*values[agent], rounded(found[agent])) for agent in equal}
     return values
 
 
@@ -285,11 +282,6 @@ def _equal(values: Values) -> Tiers:
     for agent in sorted(values):
         together.setdefault(values[agent], []).append(agent)
     return list(together.values())
-
-
-def _rounded(value: float) -> float:
-    """`+ 0.0` turns a negative zero into zero."""
-    return round(value, DECIMALS) + 0.0
 
 
 def standings(tiers: Tiers, records: Records, values: Values) -> list[TableLine]:
@@ -327,9 +319,6 @@ def crosstable(agents: Iterable[str], played: Iterable[PlayedPairing]) -> Crosst
             met[first].setdefault(second, []).append(each)
             met[second].setdefault(first, []).append(each)
     return {
-        row: {
-            column: Cell((record := Record(row, of_row[column])).points, record.done)
-            for column in sorted(of_row, key=places.__getitem__)
-        }
+        row: {column: Cell(*sums_of(row, of_row[column])) for column in sorted(of_row, key=places.__getitem__)}
         for row, of_row in met.items()
     }

@@ -5,8 +5,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from judge.sandbox.box import ONE_KERNEL, BoxPolicy, Limits, Tenant
-from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PERSISTENT, PROGRAM, SCRATCH, environment
+from judge.sandbox.box import ONE_KERNEL, PERSISTENT, BoxPolicy, Limits, Tenant
+from judge.sandbox.layout import ACCOUNT_FILES, FOLDERS, HOME, PROGRAM, SCRATCH, environment
 
 INIT = "/judge/init"
 INIT_USER = 1

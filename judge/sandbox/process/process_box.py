@@ -15,9 +15,20 @@ from judge.base.errors import HostError
 from judge.base.logs import get_logger
 from judge.base.owner import MARK, kill_marked, make_directory, remove_directory
 from judge.base.procfs import BUSY_STATES, TICK_NS, children_of, memory_bytes, stat_fields
-from judge.sandbox.box import NO_FREEZER, Box, BoxPolicy, Channel, EventSource, FolderKind, Limits, Meter, Tenant
+from judge.sandbox.box import (
+    DIRECTORIES,
+    NO_FREEZER,
+    Box,
+    BoxPolicy,
+    Channel,
+    EventSource,
+    FolderKind,
+    Limits,
+    Meter,
+    Tenant,
+)
 from judge.sandbox.evidence import Evidence, ProcessReport
-from judge.sandbox.layout import DIRECTORIES, PROGRAM, command_in_box, environment
+from judge.sandbox.layout import PROGRAM, command_in_box, environment
 from judge.sandbox.machine.pipes import PipeSource, write_some
 
 

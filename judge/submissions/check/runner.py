@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.agents import Agent, stage_agent
-from judge.agents.manifest import WINE
 from judge.agents.programs import read_pe
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines
@@ -23,7 +22,7 @@ from judge.record.spec import GameRecord, GameSpec, RecordFile, SeatRecord, Seat
 from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.clock import MS
 from judge.referee.setup import check_playable
-from judge.sandbox.box import BoxKind
+from judge.sandbox.box import WINE, BoxKind
 from judge.submissions.check.probe_game import AGENT, Interview, ProbeAnswer
 from judge.submissions.check.report import CheckReport
 

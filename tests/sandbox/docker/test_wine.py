@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 
 from judge.host.build_images import build_images
-from judge.sandbox.box import Channel, Limits
+from judge.sandbox.box import Channel, Limits, path_for, persistent_path
 from judge.sandbox.evidence import ProcessReport
-from judge.sandbox.layout import persistent_path
-from judge.sandbox.runtimes import path_for
 from tests import examples
 from tests.sandbox.conftest import ATTACH, PIPES, Lodge, of
 from tests.sandbox.guest import Guest, work_for
