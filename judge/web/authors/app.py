@@ -85,8 +85,8 @@ def _sign_in_page(request: Request, _error: Exception) -> Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Own:
-    """An author's request."""
+class AuthorSession:
+    """A signed-in author's request."""
 
     request: Request
     author: str
@@ -119,11 +119,11 @@ class Own:
         return games[0]
 
 
-def own_of(request: Request) -> Own:
+def session_of(request: Request) -> AuthorSession:
     """Author of a request. Raises UnauthorizedError, TooMuchError."""
     with suppress(UnauthorizedError):
         if token := AUTHOR.sent(request.scope):
-            return Own(request, _author_of(request, token), authors_site_of(request))
+            return AuthorSession(request, _author_of(request, token), authors_site_of(request))
     raise UnauthorizedError("you are not signed in: open the link that the organiser sent you")
 
 
@@ -139,7 +139,7 @@ pages = APIRouter(
 )
 """In threads. The first matching path is called."""
 
-Signed = Annotated[Own, Depends(own_of)]
+Signed = Annotated[AuthorSession, Depends(session_of)]
 Stem = Annotated[str, PathPart(pattern="^[0-9]{5,18}$")]
 StarterName = Annotated[str, PathPart(pattern="^starter-[a-z0-9-]{1,60}$")]
 Attempt = Annotated[int, PathPart(ge=0, lt=10**9)]
@@ -157,8 +157,8 @@ def script() -> Response:
 @common.post("/submissions", status_code=201, dependencies=FORM)
 async def submit(request: Request, query: UploadParameters) -> Response:
     """Submit the request's body."""
-    own = await run_in_threadpool(own_of, request)
-    received = await own.state.receiver.receive(request, own.author, query)
+    session = await run_in_threadpool(session_of, request)
+    received = await session.state.receiver.receive(request, session.author, query)
     return AsciiJSON({"id": received.submission.id}, 200 if received.is_repeated else 201)
 
 
@@ -193,35 +193,35 @@ def starter(request: Request, name: StarterName) -> Response:
 
 
 @pages.get("/index.html")
-def index(own: Signed) -> Response:
+def index(session: Signed) -> Response:
     """Show the home page."""
-    return _index_page(own)
+    return _index_page(session)
 
 
 @pages.post("/agents", dependencies=FORM)
-def change_agent(own: Signed, fields: Fields) -> Response:
+def change_agent(session: Signed, fields: Fields) -> Response:
     """Rename an agent, or withdraw it."""
-    name, register = fields.get("name", ""), own.state.register
+    name, register = fields.get("name", ""), session.state.register
     try:
         if fields.get("action") == "rename":
             title = check_title(fields.get("title", ""))
-            register.rename(name, own.author, title, joins_later=joins_later(register))
+            register.rename(name, session.author, title, joins_later=joins_later(register))
         else:
-            withdraw_agent(register, name, own.author)
+            withdraw_agent(register, name, session.author)
     except InputError as error:
-        return _index_page(own, str(error))
+        return _index_page(session, str(error))
     return RedirectResponse("index.html#agents", 303)
 
 
-def _index_page(own: Own, problem: str = "") -> Response:
-    register = own.state.register
-    games = register.own_games(own.author, MAX_GAMES + 1)
-    agents = own.agents
+def _index_page(session: AuthorSession, problem: str = "") -> Response:
+    register = session.state.register
+    games = register.own_games(session.author, MAX_GAMES + 1)
+    agents = session.agents
     lines = [own_line(game, agents) for game in games[:MAX_GAMES]]
-    submissions, language = register.submissions(own.author), SITE.place(own.request).language
-    contest, per_day = own.site.contest(), own.state.directory.intake.challenges_per_day
-    snapshot = own.site.snapshot() if contest is None else contest.snapshot
-    opponent, outcome = (own.request.query_params.get(key, "")[:64] for key in ("opponent", "outcome"))
+    submissions, language = register.submissions(session.author), SITE.place(session.request).language
+    contest, per_day = session.site.contest(), session.state.directory.intake.challenges_per_day
+    snapshot = session.site.snapshot() if contest is None else contest.snapshot
+    opponent, outcome = (session.request.query_params.get(key, "")[:64] for key in ("opponent", "outcome"))
     values = {
         "submissions": submissions[:MAX_SUBMISSIONS],
         "games": [line for line in lines if opponent in ("", line.opponent) and outcome in ("", line.outcome)],
@@ -229,161 +229,165 @@ def _index_page(own: Own, problem: str = "") -> Response:
         "opponents": sorted({line.opponent for line in lines}),
         "chosen": {"opponent": opponent, "outcome": outcome},
         "more_games": len(games) > MAX_GAMES,
-        "messages": own.state.notices.messages(MAX_NOTICES),
-        **home_values(own.state, own.author, snapshot, language),
+        "messages": session.state.notices.messages(MAX_NOTICES),
+        **home_values(session.state, session.author, snapshot, language),
         "ladder": None
         if contest is None or contest.has_rounds
-        else ladder_values(contest, submissions, own.state.practice.challenges(own.author, MAX_CHALLENGES), per_day),
+        else ladder_values(
+            contest, submissions, session.state.practice.challenges(session.author, MAX_CHALLENGES), per_day
+        ),
         "places": {line.agent: line for line in contest.table.lines} if contest is not None and contest.ending else {},
-        "about": own.site.file.plan.about,
-        "check_command": own.site.file.plan.check_command,
-        "hosts": own.site.hosts(),
+        "about": session.site.file.plan.about,
+        "check_command": session.site.file.plan.check_command,
+        "hosts": session.site.hosts(),
         "problem": problem,
     }
-    return own.page("author.html", values, 409 if problem else 200)
+    return session.page("author.html", values, 409 if problem else 200)
 
 
 @pages.post("/challenges", dependencies=FORM)
-def challenge(own: Signed, fields: Fields) -> Response:
+def challenge(session: Signed, fields: Fields) -> Response:
     """Request a challenge."""
     submission = fields.get("submission", "")
     if not re.fullmatch("[1-9][0-9]{0,17}", submission):
         raise NotFoundError("there is no such submission")
     try:
-        ask_challenge(own.state, int(submission), own.author, fields.get("opponent", ""))
+        ask_challenge(session.state, int(submission), session.author, fields.get("opponent", ""))
     except (NotNowError, TooMuchError) as error:
-        return _index_page(own, str(error))
+        return _index_page(session, str(error))
     return RedirectResponse("index.html#challenges", 303)
 
 
 @pages.get("/notices.html")
-def notices(own: Signed) -> Response:
+def notices(session: Signed) -> Response:
     """Show the webhook and the latest notices."""
-    return _notices_page(own)
+    return _notices_page(session)
 
 
-def _notices_page(own: Own, problem: str = "") -> Response:
-    stored = own.state.notices
+def _notices_page(session: AuthorSession, problem: str = "") -> Response:
+    stored = session.state.notices
     values = {
-        "targets": stored.targets(own.author),
-        "notices": stored.of(own.author, MAX_NOTICES),
+        "targets": stored.targets(session.author),
+        "notices": stored.of(session.author, MAX_NOTICES),
         "messages": stored.messages(MAX_NOTICES),
         "problem": problem,
     }
-    return own.page("author_notices.html", values, 422 if problem else 200)
+    return session.page("author_notices.html", values, 422 if problem else 200)
 
 
 @pages.post("/notices.html", dependencies=FORM)
-def set_webhook(own: Signed, fields: Fields) -> Response:
+def set_webhook(session: Signed, fields: Fields) -> Response:
     """Set or remove the webhook, or stop mails."""
     if "stop" in fields:
-        own.state.notices.set_email(own.author, "")
+        session.state.notices.set_email(session.author, "")
         return RedirectResponse("notices.html", 303)
     url = fields.get("webhook", "").strip()
     try:
         if url:
-            parse_target(url, own.state.directory.intake.notices)
+            parse_target(url, session.state.directory.intake.notices)
     except InputError as error:
-        return _notices_page(own, str(error))
-    own.state.notices.set_webhook(own.author, url, new_secret())
+        return _notices_page(session, str(error))
+    session.state.notices.set_webhook(session.author, url, new_secret())
     return RedirectResponse("notices.html", 303)
 
 
-def _submission_page(own: Own, number: int, problem: str = "") -> Response:
-    state = own.state
-    submission = state.register.get(number, own.author)
+def _submission_page(session: AuthorSession, number: int, problem: str = "") -> Response:
+    state = session.state
+    submission = state.register.get(number, session.author)
     values = submission_values(state.directory, state.register, submission, is_held=state.is_held(number))
-    practice = practice_values(state.directory, submission, state.practice.of(number, own.author))
+    practice = practice_values(state.directory, submission, state.practice.of(number, session.author))
     is_live = values["is_open"] or practice["is_practising"]
     more = {**values, **practice, "is_open": is_live, "problem": problem}
-    return own.page("author_submission.html", more, 409 if problem else 200)
+    return session.page("author_submission.html", more, 409 if problem else 200)
 
 
 @pages.get("/submissions/{number}.html")
-def submission(own: Signed, number: Number) -> Response:
+def submission(session: Signed, number: Number) -> Response:
     """Show a submission."""
-    return _submission_page(own, number)
+    return _submission_page(session, number)
 
 
 @pages.post("/submissions/{number}.html", dependencies=FORM)
-def practise(own: Signed, number: Number) -> Response:
+def practise(session: Signed, number: Number) -> Response:
     """Request practice games for a submission."""
     try:
-        ask_practice(own.state, number, own.author)
+        ask_practice(session.state, number, session.author)
     except (NotNowError, TooMuchError) as error:
-        return _submission_page(own, number, str(error))
+        return _submission_page(session, number, str(error))
     return RedirectResponse(f"{number}.html", 303)
 
 
 @pages.get("/submissions/{number}.log")
-def submission_log(own: Signed, number: Number) -> Response:
+def submission_log(session: Signed, number: Number) -> Response:
     """A submission's log."""
-    digest = own.state.register.get(number, own.author).log
-    return download(stored_file(own.state.directory, digest, "log"), f"submission-{number}.log")
+    digest = session.state.register.get(number, session.author).log
+    return download(stored_file(session.state.directory, digest, "log"), f"submission-{number}.log")
 
 
 @pages.get("/submissions/{number}.json")
-def submission_report(own: Signed, number: Number) -> Response:
+def submission_report(session: Signed, number: Number) -> Response:
     """A submission's report."""
-    digest = own.state.register.get(number, own.author).report
-    return download(stored_file(own.state.directory, digest, "report"), f"submission-{number}.json")
+    digest = session.state.register.get(number, session.author).report
+    return download(stored_file(session.state.directory, digest, "report"), f"submission-{number}.json")
 
 
 @pages.get("/practice/{stem}.html")
-def practice_game(own: Signed, stem: Stem) -> Response:
+def practice_game(session: Signed, stem: Stem) -> Response:
     """Show a practice game."""
-    game, place = own.state.practice.get(int(stem), own.author), SITE.place(own.request)
-    return own.rendered(practice_page(own.state.directory, game, place, f"{place.root}{SITE.folder}/"))
+    game, place = session.state.practice.get(int(stem), session.author), SITE.place(session.request)
+    return session.rendered(practice_page(session.state.directory, game, place, f"{place.root}{SITE.folder}/"))
 
 
 @pages.get("/practice/{stem}.seat-{seat}.{ending}")
-def private_of_practice(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
+def private_of_practice(session: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in a practice game."""
-    game = own.state.practice.get(int(stem), own.author)
-    data = record_of_practice(own.state.directory, game).private_file(seat, ending)
-    return own.rendered(data, f"practice-{stem}.seat-{seat}.{ending}")
+    game = session.state.practice.get(int(stem), session.author)
+    data = record_of_practice(session.state.directory, game).private_file(seat, ending)
+    return session.rendered(data, f"practice-{stem}.seat-{seat}.{ending}")
 
 
 @pages.get("/practice/{stem}.json")
-def practice_record(own: Signed, stem: Stem) -> Response:
+def practice_record(session: Signed, stem: Stem) -> Response:
     """A practice game's public record."""
-    game = own.state.practice.get(int(stem), own.author)
-    record = record_of_practice(own.state.directory, game)
-    return own.rendered(RecordTask(record.files, record.digest, public_record), f"practice-{stem}.json")
+    game = session.state.practice.get(int(stem), session.author)
+    record = record_of_practice(session.state.directory, game)
+    return session.rendered(RecordTask(record.files, record.digest, public_record), f"practice-{stem}.json")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.seat-{seat}.{ending}")
-def private_of_attempt(own: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
+def private_of_attempt(session: Signed, stem: Stem, attempt: Attempt, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in an attempt that does not count."""
-    data = record_of_game(own.site.files, own.game(stem), own.agents, attempt).private_file(seat, ending)
-    return own.rendered(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
+    data = record_of_game(session.site.files, session.game(stem), session.agents, attempt).private_file(seat, ending)
+    return session.rendered(data, f"game-{stem}.attempt-{attempt}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.seat-{seat}.{ending}")
-def private_of_game(own: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
+def private_of_game(session: Signed, stem: Stem, seat: Seat, ending: Ending) -> Response:
     """A seat's private data in a game."""
-    data = record_of_game(own.site.files, own.game(stem), own.agents).private_file(seat, ending)
-    return own.rendered(data, f"game-{stem}.seat-{seat}.{ending}")
+    data = record_of_game(session.site.files, session.game(stem), session.agents).private_file(seat, ending)
+    return session.rendered(data, f"game-{stem}.seat-{seat}.{ending}")
 
 
 @pages.get("/games/{stem}.attempt-{attempt}.html")
-def attempt_page(own: Signed, stem: Stem, attempt: Attempt) -> Response:
+def attempt_page(session: Signed, stem: Stem, attempt: Attempt) -> Response:
     """Show an attempt that does not count."""
-    return _game_page(own, stem, attempt)
+    return _game_page(session, stem, attempt)
 
 
 @pages.get("/games/{stem}.html")
-def private_game_page(own: Signed, stem: Stem) -> Response:
+def private_game_page(session: Signed, stem: Stem) -> Response:
     """Show a game."""
-    return _game_page(own, stem)
+    return _game_page(session, stem)
 
 
-def _game_page(own: Own, stem: str, attempt: int | None = None) -> Response:
-    game, contest = own.game(stem), own.site.contest()
+def _game_page(session: AuthorSession, stem: str, attempt: int | None = None) -> Response:
+    game, contest = session.game(stem), session.site.contest()
     if contest is None:
         raise NotFoundError("the contest has not begun")
-    place = SITE.place(own.request)
-    return own.rendered(author_game_page(own.site.files, contest.snapshot, game, own.agents, attempt, place))
+    place = SITE.place(session.request)
+    return session.rendered(
+        author_game_page(session.site.files, contest.snapshot, game, session.agents, attempt, place)
+    )
 
 
 @pages.get("/{path:path}")

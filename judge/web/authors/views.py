@@ -186,19 +186,19 @@ def ladder_values(
     passed = {each.id for each in submissions if each.state in ENTERS}
     ids = {each.id for each in submissions}
     newest = {entry.name for entry in newest_versions(contest.snapshot.entries).values()}
-    own = [
+    own_agents = [
         each
         for each in contest.participants
         if each.entry.submission in ids and each.name in contest.ladder and each.name in newest
     ]
-    if not own:
+    if not own_agents:
         return None
     active = {each.name for each in contest.participants if not each.out and not each.withdrawn}
     may_challenge = bool(per_day) and not contest.is_over
     return {
         "agents": [
             _agent(contest, each, active, may_challenge and not each.out and each.entry.submission in passed)
-            for each in own
+            for each in own_agents
         ],
         "signed": signed,
         "trend_games": TREND_GAMES,
@@ -315,11 +315,11 @@ def practice_values(
 
 
 def _stages(submission: Submission, steps: Sequence[UploadStep], now: str) -> Sequence[StageView]:
-    told = {step.stage: step for step in steps}
+    steps_by_stage = {step.stage: step for step in steps}
     has_failed = any(not step.ok for step in steps)
     shown = []
     for stage in Stage:
-        step, word = told.get(stage), WORDS.get(stage, stage.value)
+        step, word = steps_by_stage.get(stage), WORDS.get(stage, stage.value)
         if step is not None:
             shown.append(StageView(word, "done" if step.ok else "failed", step.text, step.seconds))
         elif stage is Stage.RECEIVED:

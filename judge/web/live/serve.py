@@ -189,8 +189,8 @@ def create_app(planned: Planned, site: Site, console: Console | None = None) -> 
         app.state.intake = console.state
         app.include_router(intake.router)
         renders = site.renders.with_same_caches()
-        own = AuthorsSite(console.state, planned.files, site.hosts, site.waiting.file, site.contest, renders)
-        authors.add_paths(app, own)
+        authors_site = AuthorsSite(console.state, planned.files, site.hosts, site.waiting.file, site.contest, renders)
+        authors.add_paths(app, authors_site)
         organisers.add_paths(app, console)
     app.include_router(page_router)
     return app

@@ -66,12 +66,12 @@ def test_refused_submission_names_stage_reason_and_next_step(desk: Served) -> No
     [
         ("games/00001", ("Why <bdi>crasher</bdi> lost", "PID 1 reports: ", "stderr is stored for you")),
         ("games/00002.attempt-1", ("This is attempt 1, which does not count.",)),
-        ("practice/{own}", ("Practice game",)),
+        ("practice/{stem}", ("Practice game",)),
     ],
 )
 def test_page_of_a_game_has_only_own_output(desk: Served, author: str, game: str, words: tuple[str, ...]) -> None:
     """That others do not see the page and its files is in tests/golden/access.txt."""
-    game = game.format(own=practice_of(author))
+    game = game.format(stem=practice_of(author))
     agent, seat = AUTHORS[author], desk.seat(author, game)
     page = desk.page(f"/author/{game}.html", author)
 
@@ -154,11 +154,11 @@ def test_an_author_lets_a_submission_play_again_and_no_other(desk: Served) -> No
 
 def test_author_is_notified_only_of_their_own(desk: Served) -> None:
     with closing(desk.directory.notices()) as notices:
-        told = {author: sorted(each.kind for each in notices.of(author, 99)) for author in AUTHORS}
+        notice_kinds = {author: sorted(each.kind for each in notices.of(author, 99)) for author in AUTHORS}
         assert 0 == notices.derive()
     page = desk.page("/author/notices.html", "eve")
 
-    assert {author: ["refused", "result", "test"] for author in AUTHORS} == told
+    assert {author: ["refused", "result", "test"] for author in AUTHORS} == notice_kinds
     assert f"was refused: it failed: {mark('eve')}" in page
     assert f'value="https://{mark("eve")}.example.org/"' in page
     assert mark("ada") not in page
@@ -380,8 +380,8 @@ def test_private_output_belongs_to_the_move_during_which_it_was_written() -> Non
 
     logs = move_logs(file, replay, 0)
 
-    own = [number for number, step in enumerate(replay.steps) if step.seat == 0]
-    assert [(own[at], f"DEBUG move {at + 1}") for at in range(len(own))] == [
+    step_numbers = [number for number, step in enumerate(replay.steps) if step.seat == 0]
+    assert [(step_numbers[at], f"DEBUG move {at + 1}") for at in range(len(step_numbers))] == [
         (log["step"], "".join(map(str, log["shown"])).strip()) for log in logs
     ]
     assert [] == list(move_logs(file, replay, 1))
