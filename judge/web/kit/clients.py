@@ -83,15 +83,15 @@ class Rooms(NamedTuple):
         return cls(min(limits.connections, MAX_REQUESTS), limits.connections)
 
     @classmethod
-    def within(cls, limits: IntakePolicy, descriptors: int) -> "Rooms":
+    def for_descriptors(cls, limits: IntakePolicy, descriptors: int) -> "Rooms":
         """Those of `limits`, or fewer, as many as `descriptors` allow. Raises InputError if these are too few."""
         wanted = cls.wanted(limits)
-        own = OWN_DESCRIPTORS + MAX_SPARE_CONNECTIONS + cls(0, 0).connections
-        free = descriptors - own
+        reserved = OWN_DESCRIPTORS + MAX_SPARE_CONNECTIONS + cls(0, 0).connections
+        free = descriptors - reserved
         if free < MIN_ROOM:
             raise InputError(
                 f"this process may open and watch {descriptors} files, and the service needs at least "
-                f"{own + MIN_ROOM}: raise LimitNOFILE= of its unit, the hard limit of ulimit -n, or "
+                f"{reserved + MIN_ROOM}: raise LimitNOFILE= of its unit, the hard limit of ulimit -n, or "
                 "fs.epoll.max_user_watches"
             )
         if wanted.requests + wanted.streams <= free:
@@ -140,8 +140,8 @@ class SharedRoom:
     def _make_room(self, guest: _Guest) -> bool:
         while self._taken and self._taken + guest.size > self._size:
             network = max(self._sums, key=lambda name: self._sums[name])
-            own = self._sums.get(guest.network, 0)
-            if network == guest.network or self._sums[network] <= own + guest.size:
+            guest_sum = self._sums.get(guest.network, 0)
+            if network == guest.network or self._sums[network] <= guest_sum + guest.size:
                 return False
             newest = next(reversed(self._by_network[network]))
             self._leave(newest)

@@ -117,7 +117,7 @@ def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[
     Connections from `proxy` are only limited in total.
     """
     counts = NetworkCounts(limits.connections_per_address)
-    held: set[Endable] = set()
+    open_connections: set[Endable] = set()
     waiting: dict[Endable, None] = {}
 
     class Bounded(H11Protocol):
@@ -133,12 +133,12 @@ def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[
             transport.set_write_buffer_limits(high=UNSENT_BYTES)
             self._host = self.client[0] if self.client else ""
             has_room = self._host == proxy or counts.has_room(self._host)
-            held.add(self)
+            open_connections.add(self)
             counts.add(self._host)
             if not has_room:
                 self.end()
                 return
-            spare = len(held) - connections
+            spare = len(open_connections) - connections
             if spare > SPARE_CONNECTIONS and waiting:
                 next(iter(waiting)).end()
             elif spare > MAX_SPARE_CONNECTIONS:
@@ -197,8 +197,8 @@ def bounded_by(limits: IntakePolicy, connections: int, proxy: str = "") -> type[
 
         def _release(self) -> None:
             waiting.pop(self, None)
-            if self in held:
-                held.remove(self)
+            if self in open_connections:
+                open_connections.remove(self)
                 counts.add(self._host, -1)
 
         def end(self) -> None:
@@ -228,7 +228,7 @@ class AppServer:
         **options: Any,
     ) -> None:
         """`options` are uvicorn's. Raises InputError if this process may open too few files."""
-        self._allowed = Rooms.within(limits, watchable_descriptors())
+        self._allowed = Rooms.for_descriptors(limits, watchable_descriptors())
         self._is_limited = self._allowed != Rooms.wanted(limits)
         self._listener = listener
         limited = ClientLimits(app, limits, self._allowed, organisers)

@@ -161,14 +161,14 @@ class Middleware:
         began = time.monotonic()
         answered: list[int] = []
         request_id = secrets.token_hex(8)
-        own = (b"x-request-id", request_id.encode())
+        id_header = (b"x-request-id", request_id.encode())
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered.append(message["status"])
                 if self._metrics is not None:
                     self._metrics.answered(part.name, time.monotonic() - began, message["status"])
-                message = {**message, "headers": [*message.get("headers", []), *part.headers.raw, own]}
+                message = {**message, "headers": [*message.get("headers", []), *part.headers.raw, id_header]}
             await send(message)
 
         with bound(request=request_id):

@@ -72,17 +72,17 @@ def test_counts_of_a_network_end_with_its_clients() -> None:
 
 
 def test_rooms_have_the_wanted_size_with_enough_descriptors() -> None:
-    assert Rooms(1024, 5000) == Rooms.within(IntakePolicy(connections=5000), 524_288)
-    assert Rooms(40, 40) == Rooms.within(IntakePolicy(connections=40), 4096)
+    assert Rooms(1024, 5000) == Rooms.for_descriptors(IntakePolicy(connections=5000), 524_288)
+    assert Rooms(40, 40) == Rooms.for_descriptors(IntakePolicy(connections=40), 4096)
 
 
 @pytest.mark.parametrize("descriptors", [700, 1024, 4096])
 def test_few_descriptors_lower_the_rooms(descriptors: int) -> None:
-    rooms = Rooms.within(IntakePolicy(connections=5000), descriptors)
+    rooms = Rooms.for_descriptors(IntakePolicy(connections=5000), descriptors)
     assert rooms.connections < descriptors
     assert min(rooms) * 3 >= MIN_ROOM
 
 
 def test_too_few_descriptors_are_refused_with_the_number_and_the_fix() -> None:
     with pytest.raises(InputError, match=r"may open and watch 256 files, .* at least \d+: raise LimitNOFILE="):
-        Rooms.within(IntakePolicy(), 256)
+        Rooms.for_descriptors(IntakePolicy(), 256)
