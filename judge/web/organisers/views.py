@@ -165,8 +165,8 @@ def journal(console: Console, before: int | None) -> Mapping[str, Any]:
     """Newest first, with orders' senders."""
     contest = console.contest()
     found = console.journal_before(before, SHOWN_JOURNAL_LINES)
-    told = [line for _, line in found]
-    lines = [(line, None) for line in told] if contest is None else _with_games(contest, told)
+    journal_lines = [line for _, line in found]
+    lines = [(line, None) for line in journal_lines] if contest is None else _with_games(contest, journal_lines)
     page = {"lines": lines, "next": found[-1][0] if len(found) == SHOWN_JOURNAL_LINES else None, "before": before}
     return {**page, **_before_start(console, contest)}
 

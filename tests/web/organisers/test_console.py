@@ -37,7 +37,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Office]:
+def fresh_office(tmp_path: Path) -> Iterator[Office]:
     with office(tmp_path / "cup") as found:
         yield found
 
@@ -49,12 +49,12 @@ def small(tmp_path: Path) -> Iterator[Office]:
         yield found
 
 
-def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
-    issued = own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
+def test_first_page_shows_running_waiting_and_failed_items(fresh_office: Office) -> None:
+    issued = fresh_office.cup.store.issue(fresh_office.cup.contest.name, "host-7", slot="cores 2, 3")
     assert issued is not None
-    own.cup.store.remark(own.cup.contest.name, WorkerJoined("host-7", 3))
+    fresh_office.cup.store.remark(fresh_office.cup.contest.name, WorkerJoined("host-7", 3))
 
-    page = own.page("index.html")
+    page = fresh_office.page("index.html")
 
     assert '<b id="state">running</b>' in page
     assert f"<td><bdi>{issued.first}</bdi></td><td><bdi>{issued.second}</bdi></td>" in page
@@ -65,8 +65,8 @@ def test_first_page_shows_running_waiting_and_failed_items(own: Office) -> None:
     assert "Nothing on this machine plays the contest." in page
     assert f"order.html?action=void&amp;target={issued.number}" in page
     assert "is prepared while" not in page
-    assert own.cup.store.issue(own.cup.contest.name, "host-7", slot="cores 2, 3")
-    assert "is prepared while" in own.page("index.html")
+    assert fresh_office.cup.store.issue(fresh_office.cup.contest.name, "host-7", slot="cores 2, 3")
+    assert "is prepared while" in fresh_office.page("index.html")
 
 
 def test_first_page_of_a_contest_that_is_over_awaits_no_game_and_offers_no_pause(small: Office) -> None:
@@ -155,16 +155,16 @@ def test_pages_work_before_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.docker
-def test_player_examines_its_host_when_no_game_is_played(own: Office) -> None:
-    store, name = own.cup.store, own.cup.contest.name
+def test_player_examines_its_host_when_no_game_is_played(fresh_office: Office) -> None:
+    store, name = fresh_office.cup.store, fresh_office.cup.contest.name
     issued = store.issue(name, "here")
     assert issued is not None
-    assert "so it does not run while games are played" in own.page("health.html")
+    assert "so it does not run while games are played" in fresh_office.page("health.html")
     store.annul(issued.id, "to look at the host")
-    assert "and there is none" in own.page("health.html")
-    with closing(PlayerFiles(own.cup.folder, name)) as files, closing(HostCheck(files)) as check:
+    assert "and there is none" in fresh_office.page("health.html")
+    with closing(PlayerFiles(fresh_office.cup.folder, name)) as files, closing(HostCheck(files)) as check:
         assert files.take()
-        assert "It runs now" in own.page("health.html")
+        assert "It runs now" in fresh_office.page("health.html")
         check.step(is_playing=True)
         check.step(is_playing=False)
 
@@ -174,7 +174,7 @@ def test_player_examines_its_host_when_no_game_is_played(own: Office) -> None:
 
         until(is_checked, "the host is not examined")
         files.write(PlayerStatus(findings=tuple(check.findings), checked_at=check.checked_at))
-        page = own.page("health.html", "watch")
+        page = fresh_office.page("health.html", "watch")
 
     assert re.search(r'Worst result: <b lang="en">(green|yellow|red)</b>', page)
     assert "engine" in re.findall(r'<dt><span class="verdict[^>]*>\w+</span> (\w+)</dt>', page)
@@ -182,10 +182,10 @@ def test_player_examines_its_host_when_no_game_is_played(own: Office) -> None:
     assert "reserves its cores while it runs" in page
 
 
-def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
-    contest = own.cup.contest
-    form = own.form("disqualify", "anna", why="two entries\nof one author")
-    page = own.page("order.html?action=disqualify&target=anna")
+def test_order_previews_changed_places_and_is_done_once(fresh_office: Office) -> None:
+    contest = fresh_office.cup.contest
+    form = fresh_office.form("disqualify", "anna", why="two entries\nof one author")
+    page = fresh_office.page("order.html?action=disqualify&target=anna")
     rows = re.findall(r"<tr><th [^>]*><bdi>([^<]*)</bdi></th><td [^>]*>(\d+)</td><td [^>]*>(\d+|\u2013)</td>", page)
     changes = previewed(contest, "disqualify", "anna").changes
     assert [("anna", "1", "\u2013")] == [row for row in rows if row[2] == "\u2013"] != rows
@@ -193,79 +193,80 @@ def test_order_previews_changed_places_and_is_done_once(own: Office) -> None:
         (each.agent, str(each.places[0]), "\u2013" if each.is_out else str(each.places[1])) for each in changes
     ] == rows
 
-    first, second = own.post(form), own.post(form)
+    first, second = fresh_office.post(form), fresh_office.post(form)
 
     assert (303, f"orders/{form['id']}.html") == (first[0], first[1]["location"])
     # Each answer has its own id.
     same = [(status, {**headers, "x-request-id": ""}) for status, headers, _ in (first, second)]
     assert same[0] == same[1]
     assert first[1]["x-request-id"] != second[1]["x-request-id"]
-    told = [line for line in contest.store.journal(contest.name) if line.event == "disqualified"]
-    assert [("anna: two entries of one author", "Olga")] == [(line.text, line.who) for line in told]
-    done = own.page(f"orders/{form['id']}.html")
+    lines = [line for line in contest.store.journal(contest.name) if line.event == "disqualified"]
+    assert [("anna: two entries of one author", "Olga")] == [(line.text, line.who) for line in lines]
+    done = fresh_office.page(f"orders/{form['id']}.html")
     assert "anna is disqualified" in done
     assert "Olga" in done
-    assert "two entries of one author" in own.page("orders.html", "watch")
-    assert 422 == own.ask("GET", "/organiser/order.html?action=disqualify&target=anna", own.tokens["act"])[0]
+    assert "two entries of one author" in fresh_office.page("orders.html", "watch")
+    path = "/organiser/order.html?action=disqualify&target=anna"
+    assert 422 == fresh_office.ask("GET", path, fresh_office.tokens["act"])[0]
 
 
-def test_a_void_is_of_the_result_that_was_looked_at(own: Office) -> None:
-    store, name = own.cup.store, own.cup.contest.name
-    form, late = own.form("void", "1"), own.form("void", "1")
+def test_a_void_is_of_the_result_that_was_looked_at(fresh_office: Office) -> None:
+    store, name = fresh_office.cup.store, fresh_office.cup.contest.name
+    form, late = fresh_office.form("void", "1"), fresh_office.form("void", "1")
 
-    assert 303 == own.post(form)[0]
-    own.cup.play(1)
-    status, _, body = own.post(late)
+    assert 303 == fresh_office.post(form)[0]
+    fresh_office.cup.play(1)
+    status, _, body = fresh_office.post(late)
 
     assert 422 == status
     assert b"attempt 2 is the current one, not 1" in body
-    assert 303 == own.post(form)[0]
+    assert 303 == fresh_office.post(form)[0]
     assert 1 == sum(line.event == "annulled" for line in store.journal(name))
     assert GameState.DONE == store.games(name)[0].state
 
 
-def test_a_contest_is_paused_and_resumed_with_the_reasons_in_its_journal(own: Office) -> None:
+def test_a_contest_is_paused_and_resumed_with_the_reasons_in_its_journal(fresh_office: Office) -> None:
     """The first order is given in another language."""
-    form = own.form("pause", why="lunch")
-    token = own.tokens["act"]
-    status, headers, _ = own.ask("POST", "/cs/organiser/orders", token, urlencode(form).encode(), **FORM)
+    form = fresh_office.form("pause", why="lunch")
+    token = fresh_office.tokens["act"]
+    status, headers, _ = fresh_office.ask("POST", "/cs/organiser/orders", token, urlencode(form).encode(), **FORM)
     assert (303, f"orders/{form['id']}.html") == (status, headers["location"])
-    page = own.ask("GET", f"/cs/organiser/orders/{form['id']}.html", token)[2].decode()
+    page = fresh_office.ask("GET", f"/cs/organiser/orders/{form['id']}.html", token)[2].decode()
     assert "je pozastaveno; nehraje se žádná partie" in page
-    assert "lunch" in own.page("index.html")
+    assert "lunch" in fresh_office.page("index.html")
 
-    assert "is open" in own.order("resume", why="fed")
+    assert "is open" in fresh_office.order("resume", why="fed")
 
-    lines = own.cup.store.journal(own.cup.contest.name)[-2:]
+    lines = fresh_office.cup.store.journal(fresh_office.cup.contest.name)[-2:]
     assert [("paused", "lunch", "Olga"), ("open", "fed", "Olga")] == [(x.event, x.text, x.who) for x in lines]
 
 
-def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(own: Office) -> None:
-    store, name = own.cup.store, own.cup.contest.name
-    own.order("void", "1")
-    held = []
+def test_single_stopped_game_is_resumed_and_the_journal_names_the_organiser(fresh_office: Office) -> None:
+    store, name = fresh_office.cup.store, fresh_office.cup.contest.name
+    fresh_office.order("void", "1")
+    stopped_games = []
     while (issued := store.issue(name, "here")) is not None:
         store.void(issued.id, issued.attempt, "the Engine was gone", None, allowed=1)
-        held.append(issued)
+        stopped_games.append(issued)
     store.set_state(name, Stopped("anna", "bert", 3, "too many voids"))
-    one, other, *rest = held
+    one, other, *rest = stopped_games
     replay = f"order.html?action=replay&target={one.number}"
-    assert replay.replace("&", "&amp;") in own.page("index.html")
-    assert f"Other games that stay stopped: {1 + len(rest)}." in own.page(replay)
-    form = own.form("replay", str(one.number), why="the disk has room again")
+    assert replay.replace("&", "&amp;") in fresh_office.page("index.html")
+    assert f"Other games that stay stopped: {1 + len(rest)}." in fresh_office.page(replay)
+    form = fresh_office.form("replay", str(one.number), why="the disk has room again")
 
-    first, second = own.post(form), own.post(form)
+    first, second = fresh_office.post(form), fresh_office.post(form)
 
     assert 303 == first[0] == second[0]
     states = {game.number: game.state for game in store.games(name)}
     assert (GameState.PENDING, GameState.HELD) == (states[one.number], states[other.number])
     assert "open" == store.state(name)
-    journal = own.page("journal.html", "watch")
-    told = rf"Game {one.number}: <b>released</b> · <b><bdi>Olga</bdi></b>: <bdi>the disk has room again</bdi>"
-    assert 1 == journal.count(told)
+    journal = fresh_office.page("journal.html", "watch")
+    line = rf"Game {one.number}: <b>released</b> · <b><bdi>Olga</bdi></b>: <bdi>the disk has room again</bdi>"
+    assert 1 == journal.count(line)
     assert "The public journal omits their names." in journal
-    assert 422 == own.ask("GET", f"/organiser/{replay}", own.tokens["act"])[0]
-    assert b"only a game stopped after too many voids" in own.post({**form, "id": "0" * 32})[2]
+    assert 422 == fresh_office.ask("GET", f"/organiser/{replay}", fresh_office.tokens["act"])[0]
+    assert b"only a game stopped after too many voids" in fresh_office.post({**form, "id": "0" * 32})[2]
 
 
 def test_the_journal_has_pages(seen: Office, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,22 +280,22 @@ def test_the_journal_has_pages(seen: Office, monkeypatch: pytest.MonkeyPatch) ->
     assert len(seen.cup.store.journal(seen.cup.contest.name)) == found > 5
 
 
-def test_submissions_are_decided(own: Office) -> None:
-    register = own.console.state.register
-    good, bad = submit(own, "good"), submit(own, "bad", "it is slow")
-    assert "it is slow" in own.page(f"submissions/{bad}.html")
+def test_submissions_are_decided(fresh_office: Office) -> None:
+    register = fresh_office.console.state.register
+    good, bad = submit(fresh_office, "good"), submit(fresh_office, "bad", "it is slow")
+    assert "it is slow" in fresh_office.page(f"submissions/{bad}.html")
 
-    approve = own.ask("GET", f"/organiser/order.html?action=approve&target={bad}", own.tokens["act"])
+    approve = fresh_office.ask("GET", f"/organiser/order.html?action=approve&target={bad}", fresh_office.tokens["act"])
     assert (422, True) == (approve[0], b"The contest has begun: its entries do not change." in approve[2])
-    assert "action=approve" not in own.page(f"submissions/{bad}.html")
-    assert "refused" in own.order("refuse", str(good), why="stolen")
-    assert "withdrawn" in own.order("withdraw", str(bad))
-    assert "received" in own.order("retry", str(good))
+    assert "action=approve" not in fresh_office.page(f"submissions/{bad}.html")
+    assert "refused" in fresh_office.order("refuse", str(good), why="stolen")
+    assert "withdrawn" in fresh_office.order("withdraw", str(bad))
+    assert "received" in fresh_office.order("retry", str(good))
 
     assert ("Olga", "stolen") == next((x.who, x.why) for x in register.journal(good) if x.state == "refused")
-    page = own.page(f"submissions/{good}.html", "watch")
+    page = fresh_office.page(f"submissions/{good}.html", "watch")
     assert "refused · <bdi>Olga</bdi>: <bdi>stolen</bdi>" in page
-    refused = own.post({**own.form("withdraw", str(bad)), "action": "approve", "id": "0" * 32})
+    refused = fresh_office.post({**fresh_office.form("withdraw", str(bad)), "action": "approve", "id": "0" * 32})
     assert (422, True) == (refused[0], b"its entries do not change" in refused[2])
 
 
@@ -399,27 +400,27 @@ def test_an_export_and_the_pages_are_written_once(small: Office) -> None:
 
 
 def test_a_season_of_a_ladder_is_frozen_reopened_and_ended_with_reasons(tmp_path: Path) -> None:
-    with joins(tmp_path / "cup", PATIENCE) as cup, office_in(cup.folder, cup) as own:
-        page = own.page("index.html")
+    with joins(tmp_path / "cup", PATIENCE) as cup, office_in(cup.folder, cup) as found:
+        page = found.page("index.html")
         assert "Admissions are open" in page
         assert "reopen-admissions" not in page
         assert not re.search(r"(?i)\brounds?\b", re.sub(r"<[^>]*>", " ", page))
         assert "action=enter&amp;target=zoe" in page
-        assert "takes part from now on" in own.order("enter", "zoe", why="as asked")
-        assert "zoe continues to take part" in own.page("order.html?action=withdraw&target=1")
-        assert "no longer takes part" in own.order("withdraw-agent", "zoe", why="it is ill")
-        own.order("freeze-admissions", why="the last week")
-        page = own.page("index.html")
+        assert "takes part from now on" in found.order("enter", "zoe", why="as asked")
+        assert "zoe continues to take part" in found.page("order.html?action=withdraw&target=1")
+        assert "no longer takes part" in found.order("withdraw-agent", "zoe", why="it is ill")
+        found.order("freeze-admissions", why="the last week")
+        page = found.page("index.html")
         assert "the last week" in page
         assert "action=freeze-admissions" not in page
-        own.order("reopen-admissions", why="one more")
-        assert "has ended" in own.order("end-season", why="it is decided")
-        page = own.page("index.html")
+        found.order("reopen-admissions", why="one more")
+        assert "has ended" in found.order("end-season", why="it is decided")
+        page = found.page("index.html")
         assert "Freeze admissions" not in page
         assert "End the season" not in page
-        told = [(line.event, line.who) for line in cup.store.journal(cup.contest.name)[-5:]]
+        journal_events = [(line.event, line.who) for line in cup.store.journal(cup.contest.name)[-5:]]
         events = ("entered", "agent-withdrawn", "admissions-frozen", "admissions-reopened", "season-ended")
-        assert [(event, "Olga") for event in events] == [each for each in told if each[0] in events]
+        assert [(event, "Olga") for event in events] == [each for each in journal_events if each[0] in events]
 
 
 @pytest.mark.parametrize(

@@ -79,8 +79,8 @@ def prepared_void(found: Office) -> tuple[str, str]:
 def prepared_replay(found: Office) -> tuple[str, str]:
     """A game is held, and the contest stopped; its number."""
     prepared_resume(found)
-    (held, *_) = found.cup.store.listed(found.cup.contest.name, GameState.HELD)
-    return str(held.number), "0"
+    (game, *_) = found.cup.store.listed(found.cup.contest.name, GameState.HELD)
+    return str(game.number), "0"
 
 
 def prepared_resume(found: Office) -> tuple[str, str]:
@@ -103,7 +103,7 @@ ACTIONS: dict[str, tuple[Callable[[Office], tuple[str, str]], int]] = {
 """What must be there before an order, and how many lines of journals tell of it."""
 
 
-def told(found: Office, why: str) -> int:
+def count_lines(found: Office, why: str) -> int:
     """The lines that tell of an order."""
     lines = found.cup.store.journal(found.cup.contest.name)
     register = found.console.state.register
@@ -124,7 +124,7 @@ def test_no_order_is_half_done_and_none_is_done_twice(tmp_path: Path) -> None:
                     send(process, token, form)
                     status, body = json.loads(answer(process))
                     assert 303 == status, (of, body)
-                assert not form or expected == told(found, why), of
+                assert not form or expected == count_lines(found, why), of
                 if number == KILLS:
                     break
                 target, attempt = prepare(found)
@@ -139,7 +139,7 @@ def test_no_order_is_half_done_and_none_is_done_twice(tmp_path: Path) -> None:
                 process.send_signal(signal.SIGKILL)
                 process.wait(PATIENCE_S)
             is_noted = found.console.orders.get(form["id"]) is not None
-            assert (lines if is_noted else 0) == told(found, why), (action, is_noted)
+            assert (lines if is_noted else 0) == count_lines(found, why), (action, is_noted)
             last = (why, action, form, lines)
         assert KILLS == len(found.console.orders.latest(KILLS + 1))
 
