@@ -177,8 +177,12 @@ def test_cookies_go_over_tls_alone(behind: Behind) -> None:
 
 
 def test_form_from_another_origin_is_refused_through_nginx(behind: Behind) -> None:
-    own = str(behind.client.base_url.copy_with(path="/")).rstrip("/")
-    for origin, status in ((own, 303), (own.replace("https", "http"), 422), ("https://evil.example", 422)):
+    own_origin = str(behind.client.base_url.copy_with(path="/")).rstrip("/")
+    for origin, status in (
+        (own_origin, 303),
+        (own_origin.replace("https", "http"), 422),
+        ("https://evil.example", 422),
+    ):
         answer = behind.client.post("/author/session", data={"token": behind.token}, headers={"origin": origin})
         assert status == answer.status_code, origin
     behind.client.cookies.clear()

@@ -77,14 +77,14 @@ def test_page_of_a_coming_contest_shows_its_beginning(browser: Browser, contest:
 def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser, contest: Watched) -> None:
     witness.leave()
     witness.requests.clear()
-    game, file, told = contest.play()
-    tell(told, 8)
+    game, file, frames = contest.play()
+    tell(frames, 8)
     until(lambda: 'id="1"' in contest.get("games/00001.html").text, "the first moves are not shown")
     witness.visit(f"{contest.url}/games/00001.html")
     # What the page showed when it was loaded is there without a script, too.
     before, stones = witness.ask(f"[{ROWS}, {STONES}]")
     assert 0 < before < len(file.record.plies)
-    tell(told)
+    tell(frames)
     plies = len(file.record.plies)
     witness.wait_for(f"{ROWS} == {plies}")
     assert stones + plies - before == witness.ask(STONES)
@@ -108,7 +108,7 @@ def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser,
     witness.wait_for(f"{plots}[0]?.viewBox.baseVal.width == {plies + 1}")
     while_played = witness.ask(drawn)
     assert ["Evaluation", "Depth", "Time", "Memory"] == [label.split(" ")[0] for label, *_ in while_played]
-    contest.end(game, file, told)
+    contest.end(game, file, frames)
     # The same address has the page of the export now, which steps through the game.
     witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
     assert witness.ask("location.pathname") == "/games/00001.html"
@@ -120,8 +120,8 @@ def test_game_page_updates_itself_and_ends_equal_to_the_export(witness: Browser,
 
 def test_clocks_run_by_the_judges_numbers(witness: Browser, contest: Watched) -> None:
     clocks = "[...document.querySelectorAll('[data-clock]')].map((clock) => [clock.textContent, clock.className])"
-    _, _, told = contest.play(200)
-    for _ in told:
+    _, _, frames = contest.play(200)
+    for _ in frames:
         last = [event for event in events(contest.cup) if event["type"] in ("move", "turn")]
         if len(last) >= 3 and "clock" in last[-1]:
             break
@@ -147,8 +147,8 @@ def test_page_of_all_games_shows_boards_results_and_next_games(witness: Browser,
         witness.visit(f"{contest.url}/live.html")
         assert [] == witness.ask(boards)
         first, second = contest.play(), contest.play()
-        for game, _, told in (first, second):
-            tell(told)
+        for game, _, frames in (first, second):
+            tell(frames)
             last = witness.wait_for(
                 f"(document.querySelector('article[data-game=\"{game.number}\"] [data-last]') ?? {{}}).textContent"
             )
@@ -192,11 +192,11 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
     boards = "[...document.querySelectorAll('article.running')].map((board) => board.dataset.game).join()"
     with watched(tmp_path, cast, games=2) as contest:
         games = [contest.play() for _ in range(6)]
-        own = [game for game, *_ in games if "anna" in (game.first, game.second)]
-        assert 4 == len(own)
-        numbers = ",".join(str(game.number) for game in own)
-        for *_, told in games:
-            tell(told, 1)
+        followed_games = [game for game, *_ in games if "anna" in (game.first, game.second)]
+        assert 4 == len(followed_games)
+        numbers = ",".join(str(game.number) for game in followed_games)
+        for *_, frames in games:
+            tell(frames, 1)
         witness.visit(f"{contest.url}/agents/001.html")
         witness.ask("[...document.querySelectorAll('a')].find((link) => link.href.includes('agent=1')).click()")
         witness.wait_for(f"location.search === '?agent=1' && {boards} === '{numbers}'")
@@ -208,8 +208,8 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
             "window.lost = 0, new MutationObserver(() => window.lost += !document.querySelector('tr.followed'))"
             ".observe(document.body, { childList: true, subtree: true })"
         )
-        for game, file, told in games:
-            contest.end(game, file, told)
+        for game, file, frames in games:
+            contest.end(game, file, frames)
         witness.wait_for("document.querySelectorAll('article.running:not(.over)').length === 0")
         witness.ask(TEN_SECONDS_LATER)
         witness.wait_for(f"{boards} === ''")
@@ -259,8 +259,8 @@ def test_standings_next_to_boards_keep_their_columns(witness: Browser, tmp_path:
 
 @pytest.mark.parametrize("page", [*of_evidence("live.html"), "games/00001.html"])
 def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, contest: Watched, page: str) -> None:
-    game, file, told = contest.play()
-    tell(told, 12)
+    game, file, frames = contest.play()
+    tell(frames, 12)
     shown = len(moves_that_count(contest))
     witness.leave()
     witness.visit(f"{contest.url}/{page}")
@@ -283,17 +283,17 @@ def test_a_game_that_another_machine_plays_again_begins_again(witness: Browser, 
 
 def moves_that_count(contest: Watched) -> Sequence[Mapping[str, Any]]:
     """The moves of the only game since it last began."""
-    told = [event for event in events(contest.cup) if event["type"] in ("playing", "move")]
-    begun = max(number for number, event in enumerate(told) if event["type"] == "playing")
-    return told[begun + 1 :]
+    game_events = [event for event in events(contest.cup) if event["type"] in ("playing", "move")]
+    begun = max(number for number, event in enumerate(game_events) if event["type"] == "playing")
+    return game_events[begun + 1 :]
 
 
 @pytest.mark.parametrize("page", ["live.html", "games/00001.html"])
 def test_sides_are_exchanged_when_the_seats_swap(witness: Browser, contest: Watched, page: str) -> None:
     sides = "[...document.querySelectorAll('.running .seat')].map((seat) => seat.children[2].textContent)"
     swatches = "[...document.querySelectorAll('.running .swatch')].map((each) => each.className)"
-    _, _, told = contest.play()
-    tell(told, 8)
+    _, _, frames = contest.play()
+    tell(frames, 8)
     witness.visit(f"{contest.url}/{page}")
     before = witness.ask(sides), witness.ask(swatches)
     contest.recorder.close()
@@ -321,15 +321,15 @@ def test_card_of_a_game_with_a_hidden_board_says_why(witness: Browser, contest: 
 
 
 def test_hidden_tab_asks_for_nothing_and_has_everything_when_it_is_shown(witness: Browser, contest: Watched) -> None:
-    _, file, told = contest.play()
-    tell(told, 6)
+    _, file, frames = contest.play()
+    tell(frames, 6)
     witness.visit(f"{contest.url}/games/00001.html")
     told_moves = len(moves_that_count(contest))
     witness.wait_for(f"document.querySelector('[data-clock]') !== null && {ROWS} == {told_moves}")
     witness.set_hidden(True)
     before = witness.ask(ROWS)
     witness.requests.clear()
-    tell(told)
+    tell(frames)
     contest.get("feed")
     assert (before, []) == (witness.ask(ROWS), witness.requests)
     witness.set_hidden(False)
@@ -342,16 +342,16 @@ def test_killed_service_loses_and_doubles_no_event(witness: Browser, tmp_path: P
         witness.visit(f"{contest.url}/live.html")
         begin = int(witness.ask("document.documentElement.dataset.seq"))
         while kills < KILLS:
-            game, file, told = contest.play()
-            for number, _ in enumerate(told):
+            game, file, frames = contest.play()
+            for number, _ in enumerate(frames):
                 if kills < KILLS and number % 5 == 2:
                     kills += 1
                     contest.kill()
-                    tell(told, chance.randrange(3))
+                    tell(frames, chance.randrange(3))
                     contest.start()
                     last = events(contest.cup)[-1]["seq"]
                     witness.wait_for(f"seen.at(-1) >= {last}")
-            contest.end(game, file, told)
+            contest.end(game, file, frames)
         last = events(contest.cup)[-1]["seq"]
         witness.wait_for(f"seen.at(-1) >= {last}")
 
@@ -371,8 +371,8 @@ def test_recreated_log_reloads_every_page(witness: Browser, contest: Watched) ->
 
 def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_path: Path) -> None:
     with watched(tmp_path, {**PAIR, "anna": talker(PAIR["anna"], f"{MARKUP} \u202e")}) as contest:
-        _, file, told = contest.play()
-        tell(told, 8)
+        _, file, frames = contest.play()
+        tell(frames, 8)
         contest.cup.store.set_state(contest.cup.contest.name, Paused(MARKUP))
         contest.recorder.read_store()
         for path in ("live.html", "games/00001.html"):
@@ -380,20 +380,20 @@ def test_nothing_that_is_written_by_others_becomes_markup(witness: Browser, tmp_
             assert MARKUP in witness.ask("document.querySelector('[data-search=\"0\"]').textContent")
             assert "\u202e" not in witness.ask("document.body.textContent")
             assert 0 == witness.ask("document.querySelectorAll('img').length")
-        tell(told)
+        tell(frames)
         witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
         assert MARKUP in witness.ask("document.querySelector('[data-moves] tr:last-child').textContent")
         assert 0 == witness.ask("document.querySelectorAll('img').length")
 
 
 def test_running_game_updates_in_the_language_of_its_page(witness: Browser, contest: Watched) -> None:
-    game, file, told = contest.play()
-    tell(told, 8)
+    game, file, frames = contest.play()
+    tell(frames, 8)
     until(lambda: 'class="squares"' in contest.get("cs/games/00001.html").text, "the board is not shown")
     witness.visit(f"{contest.url}/cs/games/00001.html")
     assert "cs" == witness.ask("document.documentElement.lang")
     witness.ask("document.querySelector('.squares').open = true")
-    tell(told)
+    tell(frames)
     witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
     times = witness.ask("[...document.querySelectorAll('[data-moves] tr')].map((row) => row.cells[3].textContent)")
     assert not any("." in time for time in times)
@@ -401,7 +401,7 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, cont
         "[...document.querySelectorAll('.squares tbody td')].map((cell) => cell.textContent).filter(Boolean)"
     )
     assert {"bílý", "černý"} == {text.split(" ")[0] for text in squares}
-    contest.end(game, file, told)
+    contest.end(game, file, frames)
     witness.wait_for("document.querySelector('.controls input')?.checkVisibility()")
     assert "cs" == witness.ask("document.documentElement.lang")
     witness.wait_for("document.querySelector('.list')?.ariaLabel == 'Seznam tahů'")
@@ -409,18 +409,18 @@ def test_running_game_updates_in_the_language_of_its_page(witness: Browser, cont
 
 @pytest.mark.parametrize("is_restarted", [*of_evidence(False), True])
 def test_page_from_before_the_first_board_gets_it(witness: Browser, contest: Watched, is_restarted: bool) -> None:
-    _, file, told = contest.play()
+    _, file, frames = contest.play()
     witness.visit(f"{contest.url}/games/00001.html")
     assert [False, False] == witness.ask("['.squares', '.film'].map((each) => !!document.querySelector(each))")
     witness.ask("document.addEventListener('judge-event', () => (document.title = 'told'))")
-    tell(told, 8)
+    tell(frames, 8)
     if is_restarted:
         witness.wait_for("document.title == 'told'")
         contest.kill()
         witness.wait_for("performance.getEntriesByType('resource').some((each) => each.name === location.href)")
         contest.start()
     witness.wait_for("document.querySelectorAll('.squares, .film').length == 2")
-    tell(told)
+    tell(frames)
     witness.wait_for(f"{ROWS} == {len(file.record.plies)}")
     squares = "[...document.querySelectorAll('.squares tbody td')].filter((cell) => cell.textContent).length"
     stones = len(file.record.plies) + len(file.record.spec.opening)
@@ -432,8 +432,8 @@ def test_page_from_before_the_first_board_gets_it(witness: Browser, contest: Wat
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """A game whose last move has no result yet."""
     with watched(tmp_path_factory.mktemp("running"), PAIR) as contest:
-        _, _, told = contest.play()
-        tell(told)
+        _, _, frames = contest.play()
+        tell(frames)
         yield contest
 
 

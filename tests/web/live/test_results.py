@@ -125,8 +125,8 @@ def test_live_page_has_the_next_game_and_the_reason_of_a_disqualification(tmp_pa
 
 def test_live_page_without_scheduled_games_says_why(tmp_path: Path) -> None:
     with watched(tmp_path, PAIR, games=1) as contest:
-        _, _, told = contest.play(3)
-        next(told)
+        _, _, frames = contest.play(3)
+        next(frames)
         words = "The last scheduled games are being played."
         until(lambda: words in visible_text(contest, "live"), "the live page does not say so")
         until(lambda: words in visible_text(contest, "index"), "the first page does not say so")
@@ -210,15 +210,15 @@ FORM = 'name = "round-robin"\ngames = 4'
 
 def test_pages_show_display_names_during_a_game_and_after_it(browser: Browser, tmp_path: Path) -> None:
     with watched(tmp_path, PAIR, form=FORM, titles=TITLES) as contest:
-        game, file, told = contest.play()
-        tell(told, 6)
+        game, file, frames = contest.play()
+        tell(frames, 6)
 
         def are_in_feed(expected: bool) -> bool:
             return expected == all(title in contest.get("agents/001.xml").text for title in TITLES.values())
 
         for game_is_over in (False, True):
             if game_is_over:
-                contest.end(game, file, told)
+                contest.end(game, file, frames)
             until(partial(are_in_feed, game_is_over), "the feed has other names")
             browser.leave()
             check_views(browser, contest.url, "live.html", "games/00001.html")
@@ -235,13 +235,13 @@ def test_terminal_shows_display_names(tmp_path: Path, capsys: pytest.CaptureFixt
     with Cup(tmp_path, PAIR, form=FORM, titles=TITLES) as cup, recorder(cup) as log:
         with closing(Followed(cup.contest)) as followed:
             log.read_store()
-            played, file, told = told_by(cup, log)
-            tell(told, 6)
+            played, file, frames = told_by(cup, log)
+            tell(frames, 6)
             lines = [line_of(event, followed.live) for event in followed.news()]
             assert f"game 1: {TITLES[played.first]} - {TITLES[played.second]}" in lines
             for shown in (written(overview(followed.live, 0)), written(game_screen(followed.live, 1, 0))):
                 assert all(title in shown for title in TITLES.values())
-            tell(told)
+            tell(frames)
             accept(cup, played, file)
             log.finish()
             lines = [line_of(event, followed.live) for event in followed.news()]

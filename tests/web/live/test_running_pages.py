@@ -169,8 +169,8 @@ def test_the_machines_of_a_contest_are_shown_if_there_are_several() -> None:
 
 def test_followed_agent_has_its_last_five_results_newest_first() -> None:
     live = Live(agents={"anna": 1, "bert": 2, "<carl>": 3})
-    others, own = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
-    for game, (first, second) in enumerate([*own, *others], 1):
+    others, games_of_anna = [("bert", "<carl>")] * 20, [("anna", "bert"), ("<carl>", "anna")] * 4
+    for game, (first, second) in enumerate([*games_of_anna, *others], 1):
         live.apply(started(game, first, second))
         live.apply(ended(game))
     page = running_pages().all(live, 0, ALL_GAMES, agent="anna").data.decode()

@@ -35,8 +35,8 @@ def contest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     more = "[broadcast]\nrequests_per_minute = 100000\n"
     with watched(tmp_path_factory.mktemp("contest"), PAIR, games=4, more=more) as found:
         found.end(*found.play())
-        _, _, told = found.play()
-        tell(told, 12)
+        _, _, frames = found.play()
+        tell(frames, 12)
         yield found
 
 
@@ -152,7 +152,7 @@ def test_hours_of_games_and_viewers_leave_nothing(tmp_path: Path) -> None:
         def pass_(count: int) -> int:
             nonlocal since
             for number in range(count):
-                game, file, told = contest.play(3)
+                game, file, frames = contest.play(3)
                 path = ("live.html", f"games/{game.number:05d}.html", PAGES[number % len(PAGES)])[number % 3]
                 page = contest.get(path)
                 assert page.status_code in (200, 404)
@@ -160,7 +160,7 @@ def test_hours_of_games_and_viewers_leave_nothing(tmp_path: Path) -> None:
                 since = since if shows is None else int(shows[1])
                 with stream(contest, f"/events?game={game.number}&since={since}") as received:
                     assert "hello" == next(received)["event"]
-                    tell(told)
+                    tell(frames)
                     accept(contest.cup, game, file)
                     contest.recorder.read_store()
             status = Path(f"/proc/{contest.process.pid}/status").read_text()

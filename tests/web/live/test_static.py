@@ -37,14 +37,14 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
     form = 'name = "round-robin"\ngames = 2'
     with Cup(tmp_path / "cup", PAIR, form=form, more="[failures]\nafter = 1000") as cup, recorder(cup) as log:
         log.read_store()
-        game, file, told = told_by(cup, log)
-        tell(told, 6)
+        game, file, frames = told_by(cup, log)
+        tell(frames, 6)
         words = ["contest", "export", str(public), str(cup.folder), "--unsigned", "--follow"]
         with ForkedProcess[bytes]([sys.executable, "-m", "judge.cli", *words]) as process, served(public) as url:
             until((public / "feed/head.json").exists, "no head was written")
             browser.visit(f"{url}/games/00001.html")
             browser.wait_for("document.querySelector('[data-clock]') !== null")
-            tell(told)
+            tell(frames)
             browser.wait_for(f"{ROWS} == {len(file.record.plies)}")
             plot_width = "document.querySelector('.plot.time').viewBox.baseVal.width"
             browser.wait_for(f"{plot_width} == {len(file.record.plies) + 1}")
@@ -52,7 +52,7 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
             log.finish()
             # The page of the export is at the same address.
             browser.wait_for("document.querySelector('.controls input')?.checkVisibility()")
-            game, file, told = told_by(cup, log)
+            game, file, frames = told_by(cup, log)
             accept(cup, game, file)
             log.finish()
             assert 0 == process.wait(PATIENCE_S)

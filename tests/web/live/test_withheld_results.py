@@ -202,13 +202,13 @@ def test_withheld_rounds_are_in_no_public_table_and_in_the_organisers(tmp_path: 
 
 def test_author_sees_own_withheld_games(tmp_path: Path) -> None:
     with frozen_cup(tmp_path) as cup:
-        own = [game for game in cup.store.games(cup.contest.name) if "anna" in game.agents]
+        own_games = [game for game in cup.store.games(cup.contest.name) if "anna" in game.agents]
         with service_of(tmp_path) as (service, console):
             cookie = f"judge-author={console.state.authors.tokens.make('ada', 'Olga')}"
-            for game in own:
+            for game in own_games:
                 assert 200 == ask(service, "GET", f"/author/games/{game.number:05d}.html", cookie)[0]
             page = ask(service, "GET", "/author/index.html", cookie)[2].decode()
-            assert all(f"games/{game.number:05d}.html" in page for game in own)
+            assert all(f"games/{game.number:05d}.html" in page for game in own_games)
 
 
 def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
@@ -339,13 +339,15 @@ def test_stream_of_a_killed_service_has_withheld_games_after_the_reveal_by_the_c
         rounds = {game.number: game.round for game in cup.store.games(cup.contest.name)}
         assert {1, 2} == {rounds[event["game"]] for event in map(json.loads, before.splitlines()) if "game" in event}
         with httpx.stream("GET", f"{watched.url}/events?since=0", timeout=60, verify=TLS) as stream:
-            told = (json.loads(line[6:]) for line in stream.iter_lines() if line.startswith('data: {"seq"'))
-            assert [json.loads(line) for line in before.splitlines()] == list(islice(told, len(before.splitlines())))
+            received_events = (json.loads(line[6:]) for line in stream.iter_lines() if line.startswith('data: {"seq"'))
+            assert [json.loads(line) for line in before.splitlines()] == list(
+                islice(received_events, len(before.splitlines()))
+            )
             command = [sys.executable, "-m", "judge.cli", "contest", "reveal", "all", str(cup.folder)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             assert "all results of spring-cup are public" in done.stdout
             watched.recorder.finish()
-            after = list(takewhile(lambda event: event["type"] != "withheld", told))
+            after = list(takewhile(lambda event: event["type"] != "withheld", received_events))
         assert {3, 4} == {rounds[event["game"]] for event in after if event["type"] == "ended"}
 
 

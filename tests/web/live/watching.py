@@ -68,9 +68,9 @@ class Watched:
         """The next game, and what tells it piece by piece."""
         return told_by(self.cup, self.recorder, parts)
 
-    def end(self, game: ScheduledGame, file: RecordFile, told: Iterator[None]) -> None:
+    def end(self, game: ScheduledGame, file: RecordFile, frames: Iterator[None]) -> None:
         """The rest of a game is told, it has its result, and the standings are told."""
-        tell(told)
+        tell(frames)
         accept(self.cup, game, file)
         self.recorder.finish()
 
@@ -91,9 +91,9 @@ def watched(
         yield found
 
 
-def tell(told: Iterator[None], parts: int | None = None) -> None:
+def tell(frames: Iterator[None], parts: int | None = None) -> None:
     """The next parts of a game, or all that are left."""
-    for _ in islice(told, parts):
+    for _ in islice(frames, parts):
         pass
 
 
@@ -102,14 +102,14 @@ def told_by(cup: Cup, log: Recorder, parts: int = 20) -> tuple[ScheduledGame, Re
     game, file = play_next(cup)
     log.read_store()
 
-    def told() -> Iterator[None]:
+    def send_frames() -> Iterator[None]:
         connection = Connection()
         for data in frames_of(game, file, parts):
             log.moves.receive(connection, data)
             yield
         assert connection.running is not None
 
-    return game, file, told()
+    return game, file, send_frames()
 
 
 def talker(make: Callable[[int], Agent], message: str) -> Callable[[int], Agent]:
