@@ -101,8 +101,12 @@ def test_remote_terminal_gets_the_same_as_the_organisers_terminal(
     bad = typed("bad far", "--wait")
     assert (1, "        fix: think less") == (bad.exit_code, bad.stdout.splitlines()[-2])
     assert "/author/submissions/" in bad.stderr
-    told = json.loads(typed("bad far", "--wait", "--json", "--name", "snail").stdout)
-    assert ("refused", "snail", "fail") == (told["state"], told["name"], told["report"]["findings"][0]["grade"])
+    submission = json.loads(typed("bad far", "--wait", "--json", "--name", "snail").stdout)
+    assert ("refused", "snail", "fail") == (
+        submission["state"],
+        submission["name"],
+        submission["report"]["findings"][0]["grade"],
+    )
     assert 1 == typed("host", "--wait").exit_code
     link = f"{service.url}/author/index.html#{token.read_text().strip()}"
     file.write_text("good linked")

@@ -18,7 +18,7 @@ from tests.web.intake.conftest import POLL_INTERVAL_S, ended, make_contest, make
 from tests.web.live.watching import until
 
 
-def held(path: Path) -> None:
+def wait_for_hold(path: Path) -> None:
     """Wait until the gate has one in its hands."""
     until(path.with_name(path.name + ".held").exists, "the gate does not begin")
 
@@ -29,13 +29,13 @@ def test_submission_processed_during_a_stop_and_a_kill_is_processed_again(tmp_pa
     token, free = make_token(desk, "ada"), tmp_path / "free"
     with serving(desk) as service, service.client(token) as ada:
         first = send(ada, f"hold {free} first")
-        held(free)
+        wait_for_hold(free)
         service.process.terminate()
         assert 143 == service.process.wait()
     (tmp_path / "free.held").unlink()
     with serving(desk) as service, service.client(token) as ada:
         second = send(ada, "good second")
-        held(free)
+        wait_for_hold(free)
         processes = workers(service.process.pid)
         service.process.kill()
         service.process.wait()
