@@ -52,8 +52,8 @@ def _ladder_of(register: "Register") -> Ladder | None:
 def _withdraw_entries(register: "Register", form: Ladder | None, author: str, numbers: Sequence[int]) -> None:
     if form is None:
         return
-    store, own, name = Store.from_part(register), register.own_entries(author), register.contest
-    active = [own[number].name for number in numbers if number in own and own[number].is_active]
+    store, entries, name = Store.from_part(register), register.own_entries(author), register.contest
+    active = [entries[number].name for number in numbers if number in entries and entries[number].is_active]
     if active and season_is_over(store, name, form):
         raise NotNowError(sentence(f"the season of {name} has ended already"))
     for agent in active:

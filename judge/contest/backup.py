@@ -86,10 +86,10 @@ def back_up(
         if keys is not None:
             keys.mkdir(mode=0o700, parents=True)
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
-        held = try_lock_directory(target)
-        if held is None:
+        file = try_lock_directory(target)
+        if file is None:
             raise HostError(f"{target}: another backup is being written there")
-        with held:
+        with file:
             return _Backup(planned, target, track).write(keys, dump, sample)
     except FileExistsError:
         raise InputError(f"{keys}: exists; name a new directory for the keys") from None
@@ -289,10 +289,10 @@ class _Backup:
 
     def _left_out(self) -> Set[str]:
         found = {*DERIVED}
-        own = [self._planned.files, self._planned.agents]
+        paths = [self._planned.files, self._planned.agents]
         if (database := self._planned.database_file) is not None:
-            own += [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
-        for path in own:
+            paths += [database.with_name(database.name + end) for end in ("", "-wal", "-shm", "-journal")]
+        for path in paths:
             with suppress(ValueError):
                 found.add(path.resolve().relative_to(self._home).as_posix())
         return found

@@ -85,12 +85,12 @@ class ImportedFolders:
         """
         found = {}
         for name, program in agents:
-            own = [each for each in self.folders if each.name == name]
-            same = [each for each in own if program.startswith(each.program[:32])]
-            if len(own) > 1 and len(same) != 1:
-                versions = ", ".join(each.owner for each in own)
-                raise InputError(f"{self.source}: several folders are of {name}: {versions}; leave one of them")
-            for each in same or own:
+            versions = [each for each in self.folders if each.name == name]
+            same = [each for each in versions if program.startswith(each.program[:32])]
+            if len(versions) > 1 and len(same) != 1:
+                owners = ", ".join(each.owner for each in versions)
+                raise InputError(f"{self.source}: several folders are of {name}: {owners}; leave one of them")
+            for each in same or versions:
                 found[name] = each.state
         return found
 

@@ -63,7 +63,7 @@ def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> 
         if agent.path.stat().st_size > limits.upload_bytes:
             raise RefusedError(f"it has more than {limits.upload_bytes} bytes")
         with owned_directory() as room:
-            held = unpack_upload(agent.path, agent.path.name, room / "unpacked", limits, host)
+            description = unpack_upload(agent.path, agent.path.name, room / "unpacked", limits, host)
             root = root_of(room / "unpacked")
             shutil.copytree(root, programs / agent.name)
             (staging := room / "staging").mkdir()
@@ -71,7 +71,7 @@ def _bring(agent: ImportedAgent, programs: Path, host: TaskHost, tell: Tell) -> 
     except (RefusedError, InputError) as error:
         tell(agent, str(error).replace(f"{programs}/", ""), False)
         return False
-    tell(agent, held, True)
+    tell(agent, description, True)
     return True
 
 

@@ -79,9 +79,9 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     snapshot, author = contest.snapshot, first_author(entrant.author)
     if snapshot.format.has_rounds or not author:
         return 0
-    own = RegisterReader.within(contest.store, contest.name).agents_of(entrant.author)
+    agents = RegisterReader.within(contest.store, contest.name).agents_of(entrant.author)
     known = {entry.author for entry in snapshot.entries}
-    number = next((entry.author for entry in snapshot.entries if entry.name in own and entry.author), max(known) + 1)
+    number = next((entry.author for entry in snapshot.entries if entry.name in agents and entry.author), max(known) + 1)
     if entrant.parent:
         number = snapshot.by_name()[entrant.parent].author
     replaced = {entrant.parent, *(entry.parent for entry in snapshot.entries)}

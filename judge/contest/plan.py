@@ -478,8 +478,8 @@ def located(folder: Path, agent: AgentPlan) -> str:
 
 def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
     """The policy named in the file `path`, with changes. Raises InputError."""
-    own = path.parent / name.partition(":")[0]
-    named = f"{path.parent}/{name}" if own.suffix == ".toml" else name
+    file = path.parent / name.partition(":")[0]
+    named = f"{path.parent}/{name}" if file.suffix == ".toml" else name
     try:
         return load_policy(named, changes, "change")
     except InputError as error:

@@ -367,19 +367,19 @@ class ContestRunner:
 
     def _try_again(self) -> bool:
         before = self._set_aside()
-        held = [game.id for game in self._store.games(self._name) if game.state is GameState.HELD]
-        if not before.issuperset(held):
+        held_games = [game.id for game in self._store.games(self._name) if game.state is GameState.HELD]
+        if not before.issuperset(held_games):
             return False
         end = self._pause_s + (monotonic() if self._set_aside_at is None else self._set_aside_at)
-        self._log.warning("waiting", seconds=max(0.0, end - monotonic()), games=len(held))
+        self._log.warning("waiting", seconds=max(0.0, end - monotonic()), games=len(held_games))
         while (left_s := end - monotonic()) > 0:
             self._check()
             self._ended += self._executor.wait(0)  # workers come and go during this time
             if self.stop.drain.wait(min(POLL_INTERVAL_S, left_s)) or self._store.state(self._name) != "open":
                 return True
-            if self._store.counts(self._name)[GameState.HELD] < len(held):
+            if self._store.counts(self._name)[GameState.HELD] < len(held_games):
                 return True
-        for game in held:
+        for game in held_games:
             self._store.release(self._name, "tried once more, after all others", game)
         return True
 

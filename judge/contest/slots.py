@@ -26,4 +26,4 @@ def slots_on_host(cores: int, count: int = 0, sharing: int = 1, *, ponders: bool
         )
     taken = [core for core in available[1:] if not is_free(core, lambda _: None)]
     placement = place_slots(available, count or most, cores, sharing, taken)
-    return [Slot(cores=own, judge_cores=placement.judge) for own in placement.slots]
+    return [Slot(cores=agent_cores, judge_cores=placement.judge) for agent_cores in placement.slots]

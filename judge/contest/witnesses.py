@@ -74,13 +74,13 @@ class Witnesses:
         """Store and return the checkpoint with the witness's signatures. Raises HostError if it does not sign."""
         if self._key is None:
             raise HostError("the organiser's key is missing")
-        own = checkpoint.signed(self._key)
+        signed = checkpoint.signed(self._key)
         try:
-            signed = _ask_in_time(witness, own, tree)
+            cosigned = _ask_in_time(witness, signed, tree)
         except (HostError, InputError) as error:
             raise HostError(f"{witness.url}: {error}") from None
-        self._keep(witness, signed)
-        return signed
+        self._keep(witness, cosigned)
+        return cosigned
 
     def ask(self, log: ContestLog) -> Iterator[tuple[WitnessPlan, str]]:
         """Ask each witness with an address; yield the error or an empty string."""

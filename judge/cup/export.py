@@ -166,8 +166,8 @@ def _write(
         begun = planned.begun(league.name)
         if begun is None:
             continue
-        own = begun.folder / KEY_FILE
-        signing = load_key(own) if own.exists() else key
+        key_file = begun.folder / KEY_FILE
+        signing = load_key(key_file) if key_file.exists() else key
         address = options.address and f"{options.address}{league.name}/"
         pages = replace(options, address=address, above=planned.cup.name)
         with closing(open_store(begun)) as store:

@@ -243,8 +243,7 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
         view = contest.view()
         order = [line.agent for line in view.table.lines if line.agent not in view.absent]
         best = advancing(order, view.snapshot, league.promoted, promotes_new=league.promotes_new)
-        own = planned.write(league.name, is_complete=False)
-        members = {each.name for each in entrants(own, staging)}
+        members = {each.name for each in entrants(planned.write(league.name, is_complete=False), staging)}
         listed = {}
         for number, entry in enumerate(planned.cup.entries):
             if league.after in entry.leagues:

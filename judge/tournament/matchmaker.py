@@ -317,9 +317,9 @@ def _neighbours(ratings: Vector, agents: Places, opponents: Places, width: int) 
 
 def _values(ratings: OnlineRatings, games: LadderGames, low: Places, high: Places) -> Vector:
     elo, covariance = ratings.ratings, ratings.covariance
-    own = covariance.diagonal()
+    variances = covariance.diagonal()
     lead = np.abs(elo[low] - elo[high])
-    variance = np.maximum(own[low] + own[high] - 2 * covariance[low, high], 1e-12)
+    variance = np.maximum(variances[low] + variances[high] - 2 * covariance[low, high], 1e-12)
     p = share(lead)
     x = 2 * p * (1 - p) * variance
     gain: Vector = log(1 + x / (1 + games.open_in(low, high) * x))

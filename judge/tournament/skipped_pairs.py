@@ -79,9 +79,9 @@ def league_ratings(
     The Elo of an agent that played above is shifted by the last promoted agent's difference between both tables. New
     and `updated` agents have 0. Raises InputError if no agent links two tables.
     """
-    own, *above = tables
-    scale = {agent: round_elo(elo) for agent, elo in own.ratings.items()}
-    reasons = {agent: f"Elo {elo} in {own.source}" for agent, elo in scale.items()}
+    league_table, *above = tables
+    scale = {agent: round_elo(elo) for agent, elo in league_table.ratings.items()}
+    reasons = {agent: f"Elo {elo} in {league_table.source}" for agent, elo in scale.items()}
     for table in above:
         upper = {agent: round_elo(elo) for agent, elo in table.ratings.items()}
         link = next((agent for agent in reversed(list(scale)) if agent in upper), None)
@@ -101,7 +101,7 @@ def league_ratings(
         if agent not in scale:
             return SourcedRating(rating=0, reason=f"new: not ranked in {' or '.join(table.source for table in tables)}")
         if agent in updated:
-            return SourcedRating(rating=0, reason=f"updated since {own.source}")
+            return SourcedRating(rating=0, reason=f"updated since {league_table.source}")
         return SourcedRating(rating=max(0, scale[agent]), reason=reasons[agent])
 
     return {agent: rated(agent) for agent in agents}

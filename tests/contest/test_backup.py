@@ -229,12 +229,12 @@ def test_files_of_a_listed_agent_are_restored_with_the_same_digest(running: Cup,
 
 def test_files_that_the_judge_makes_again_are_left_out(running: Cup, tmp_path: Path) -> None:
     derived = {"lock", "events.ndjson", "exports/1/public/index.html", "published/index.html"}
-    own = {"openings.lock", "notes/lock", "notes/manifest.sig", "notes/events.ndjson"}
-    for name in derived | own:
+    organiser_files = {"openings.lock", "notes/lock", "notes/manifest.sig", "notes/events.ndjson"}
+    for name in derived | organiser_files:
         (running.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (running.folder / name).write_text("x")
     found = back_up(running.planned, tmp_path / "backup").manifest.files.keys()
-    assert own <= found
+    assert organiser_files <= found
     assert not derived & found
 
 

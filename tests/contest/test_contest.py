@@ -121,8 +121,8 @@ def test_a_judge_ends_whose_contest_another_host_has_taken_over(tmp_path: Path, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("change", "told"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)])
-def test_contest_is_a_tournament_by_default(tmp_path: Path, slots: LocalExecutor, change: str, told: int) -> None:
+@pytest.mark.parametrize(("change", "game_type"), [("", 2), ('"protocol.gomocup.game_type=3"', 3)])
+def test_contest_is_a_tournament_by_default(tmp_path: Path, slots: LocalExecutor, change: str, game_type: int) -> None:
     """Its brains are told INFO game_type 2 (a game says 1: tests/protocols), and the replay tells them the same."""
     plan = SWISS.replace("STORE", "sqlite:///contest.db").replace("rounds = 3", "rounds = 1")
     folder = write_contest(tmp_path / "cup", plan.replace(f"[{AT_ONCE}]", f"[{AT_ONCE}, {change}]"), (0, 1))
@@ -136,7 +136,7 @@ def test_contest_is_a_tournament_by_default(tmp_path: Path, slots: LocalExecutor
         for result in results:
             file = RecordFile.model_validate_json(contest.files.get(result.record))
             written = b"".join(each.data for each in unseal(file.transcript) if each.kind is EntryKind.WROTE)
-            assert 2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % told)
+            assert 2 == written.count(b"INFO game_type") == written.count(b"INFO game_type %d" % game_type)
             assert [] == list(verify(file).problems)
 
 

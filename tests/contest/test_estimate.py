@@ -30,7 +30,7 @@ GAME_S = 2 * (120 + 1 + 1)
 """Two clocks of 120 s, each with a second of tolerance and one for the goodbye."""
 
 
-def look(folder: Path, text: str, agents: int = 0) -> ContestEstimate:
+def estimate_plan(folder: Path, text: str, agents: int = 0) -> ContestEstimate:
     for number in range(1, agents + 1):
         text += f'\n[[agents]]\npath = "house-instant"\nname = "a{number}"\n'
     path = folder / "contest.toml"
@@ -57,7 +57,7 @@ def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> N
             register.finish(number, 1, ProcessingResult(refusal, name, agent.digest, described, None, None))
         register.approve(number, "organiser", "looks well")
 
-    found = look(tmp_path, text, 1)
+    found = estimate_plan(tmp_path, text, 1)
     assert ["mine", "a1", "good", "poor"] == found.agents
     assert ["mine", "poor"] == found.unchecked
 
@@ -78,7 +78,7 @@ def test_agents_of_which_no_passed_check_is_known_are_named(tmp_path: Path) -> N
 def test_games_and_rounds_of_each_format(
     tmp_path: Path, format_: str, agents: int, games: int, rounds: int, is_exact: bool
 ) -> None:
-    found = look(tmp_path, f"{FASTGAME}{AT_ONCE}[format]\nname = {format_}", agents)
+    found = estimate_plan(tmp_path, f"{FASTGAME}{AT_ONCE}[format]\nname = {format_}", agents)
 
     assert (games, rounds, is_exact) == (found.games, found.rounds, found.is_exact)
     assert [f"a{number}" for number in range(1, agents + 1)] == found.agents
@@ -106,7 +106,7 @@ def test_games_and_rounds_of_each_format(
 def test_hours_estimate_counts_parallel_games(
     tmp_path: Path, text: str, agents: int, slots: int, games_one_after_another: int
 ) -> None:
-    found = look(tmp_path, FASTGAME + text, agents)
+    found = estimate_plan(tmp_path, FASTGAME + text, agents)
 
     assert found.hours(slots, found.longest_s) == pytest.approx(games_one_after_another * GAME_S / 3600)
 
@@ -141,8 +141,10 @@ def test_a_time_control_has_a_longest_and_an_expected_time(control: str, longest
 
 def test_time_of_a_contest_is_that_of_the_agents_with_most_time(tmp_path: Path) -> None:
     text = FASTGAME + 'change = ["clock.control=60", "clock.tolerance_ms=0"]\n'
-    plain = look(tmp_path, text + '[format]\nname = "round-robin"', 2)
-    odds = look(tmp_path, text + '[clocks]\nnobody = "9"\na = "600"\nb = "300"\n[format]\nname = "round-robin"', 2)
+    plain = estimate_plan(tmp_path, text + '[format]\nname = "round-robin"', 2)
+    odds = estimate_plan(
+        tmp_path, text + '[clocks]\nnobody = "9"\na = "600"\nb = "300"\n[format]\nname = "round-robin"', 2
+    )
 
     assert plain.longest_s is not None
     assert (plain.longest_s + 2 * 540, 1200) == (odds.longest_s, odds.expected_s)
@@ -156,14 +158,14 @@ def test_time_of_a_contest_is_that_of_the_agents_with_most_time(tmp_path: Path) 
 def test_hours_are_unknown_without_a_game_clock(tmp_path: Path) -> None:
     text = 'name = "cup"\npolicy = "qchess-seed"\n[format]\nname = "round-robin"'
 
-    found = look(tmp_path, text, 2)
+    found = estimate_plan(tmp_path, text, 2)
     assert None is found.hours(1, found.longest_s)
 
 
 @pytest.mark.parametrize(("format_", "most"), [('"round-robin"', 1000), ('"swiss"\nrounds = 3', 500)])
 @pytest.mark.parametrize("agents", [0, 1])
 def test_too_few_agents_are_reported(tmp_path: Path, format_: str, most: int, agents: int) -> None:
-    found = look(tmp_path, f"{FASTGAME}[format]\nname = {format_}", agents)
+    found = estimate_plan(tmp_path, f"{FASTGAME}[format]\nname = {format_}", agents)
 
     assert 0 == found.games
     assert f"needs 2 to {most} agents, in [[agents]] or submitted; there are {agents}" in found.missing[0]
@@ -182,7 +184,7 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
     agents = "".join(f'[[agents]]\npath = "{name}"\n' for name in names)
     head = 'name = "cup"\npolicy = "mine.toml"\n[format]\nname = "round-robin"\n'
 
-    found = look(tmp_path, f'{head}[openings]\nfile = "openings.txt"\n{agents}')
+    found = estimate_plan(tmp_path, f'{head}[openings]\nfile = "openings.txt"\n{agents}')
 
     parts = [
         f"there is no file or directory '{tmp_path}/gone'",
@@ -200,7 +202,7 @@ def test_all_missing_parts_are_reported_at_once(tmp_path: Path) -> None:
 
 def test_engine_whose_pipes_cannot_be_shared_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requirements, "host_obstacle", lambda *_: "the Engine does not see /tmp")
-    found = look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n', 2)
+    found = estimate_plan(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n', 2)
     said: list[str] = []
     with pytest.raises(HostError) as refused:
         make_ready("docker", load_policy("gomocup-fastgame"), [], said.append, turn_ms=0)
@@ -217,7 +219,7 @@ def test_pairs_that_are_left_out_are_listed_with_their_ratings(tmp_path: Path) -
         f'{FASTGAME}[format]\nname = "round-robin"\nskip.ratings = "ratings.csv"\n'
         'skip.agents.a3 = { rating = 0, reason = "rewritten" }\n[[agents]]\npath = "nowhere"\nname = "later"\n'
     )
-    found = look(tmp_path, text, 3)
+    found = estimate_plan(tmp_path, text, 3)
     assert 1 == len(found.missing)
     assert [("a1", "a2", 2000, 1600), ("a1", "later", 2000, 1500)] == sorted(
         (pair.first, pair.second, pair.first_rating, pair.second_rating) for pair in found.left_out
@@ -229,9 +231,9 @@ def test_pairs_that_are_left_out_are_listed_with_their_ratings(tmp_path: Path) -
 def test_games_of_leagues_with_ratings_are_not_exact(tmp_path: Path) -> None:
     skip = "skip.agents.a1 = { rating = 2000, reason = 'x' }\nskip.agents.a4 = { rating = 1000, reason = 'x' }\n"
     text = f'{FASTGAME}[format]\nname = "leagues"\nsizes = [2]\npromoted = 2\n{skip}'
-    found = look(tmp_path, text, 5)
+    found = estimate_plan(tmp_path, text, 5)
     assert (False, 16, 2) == (found.is_exact, found.games, found.games_saved)
-    found = look(tmp_path, text.replace("promoted = 2", "promoted = 2\nskip.groups = ['2']"), 5)
+    found = estimate_plan(tmp_path, text.replace("promoted = 2", "promoted = 2\nskip.groups = ['2']"), 5)
     assert found.is_exact
 
 
@@ -239,7 +241,7 @@ def test_plan_prints_ratings_and_pairs(tmp_path: Path) -> None:
     skip = (
         "skip.agents.a1 = { rating = 2000, reason = 'last year' }\nskip.agents.a2 = { rating = 1000, reason = 'x' }\n"
     )
-    look(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n{skip}', 3)
+    estimate_plan(tmp_path, f'{FASTGAME}[format]\nname = "round-robin"\n{skip}', 3)
     shown = CliRunner().invoke(app, ["contest", "plan", str(tmp_path)])
     assert "  skipped  1 pair by their ratings: 2 games fewer\n" in shown.output
     assert "           a1: 2000 (last year); does not meet a2\n" in shown.output

@@ -32,7 +32,7 @@ Play = Callable[..., LocalExecutor]
 
 PATIENT = ["clock.start_ms=600000", "clock.match_ms=0", "clock.starved_share=1"]
 
-HELD = """
+BLOCKED = """
 import pathlib
 here = pathlib.Path({folder!r})
 (here / ("begun-" + {name!r})).touch()
@@ -48,9 +48,9 @@ class House:
         self.folder = folder
         (folder / "staging").mkdir(exist_ok=True)
 
-    def held(self, name: str) -> Job:
+    def blocked_job(self, name: str) -> Job:
         """A game in process boxes, whose first agent says that it has begun, and then does nothing before it may go."""
-        at_once = HELD.format(folder=str(self.folder), name=name)
+        at_once = BLOCKED.format(folder=str(self.folder), name=name)
         return self.job(name, at_once)
 
     def job(self, name: str, at_once: str, box: BoxKind = "process", *, kept: bool = False) -> Job:
@@ -111,14 +111,14 @@ def house(tmp_path: Path) -> House:
 
 @pytest.fixture
 def begin(house: House) -> Iterator[Play]:
-    """Begin held games. In one slot the first plays, and the second waits for it."""
+    """Begin blocked games. In one slot the first plays, and the second waits for it."""
     open_slots: list[LocalExecutor] = []
 
     def make(*names: str, slots: int = 1) -> LocalExecutor:
         found = LocalExecutor([Slot() for _ in range(slots)], log=house.folder / "judge.log")
         open_slots.append(found)
         for name in names:
-            found.start(house.held(name))
+            found.start(house.blocked_job(name))
             if name == names[0]:
                 house.wait_for(name)
         if len(names) > slots:
@@ -153,7 +153,7 @@ def test_a_game_is_made_ready_while_another_of_its_slot_plays(house: House, begi
 
     assert (2, 0) == (slots.running, slots.free)
     with pytest.raises(IndexError):
-        slots.start(house.held("three"))
+        slots.start(house.blocked_job("three"))
     assert not house.has_begun("two")
 
     house.let_go("one")
@@ -205,7 +205,7 @@ def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
     slots = LocalExecutor([slot, slot], log=house.folder / "judge.log", holds_cores=True)
     try:
         for name in ("one", "two"):
-            slots.start(house.held(name))
+            slots.start(house.blocked_job(name))
         for name in ("one", "two"):
             house.wait_for(name)
         process = {pids(slots)[name] for name in ("one", "two")}
@@ -216,7 +216,7 @@ def test_slots_that_share_their_cores_have_one_process(house: House) -> None:
 
         for name in ("one", "two"):
             house.let_go(name)
-            slots.start(house.held(name))
+            slots.start(house.blocked_job(name))
         assert ["win", "win"] == [verdict(end) for end in ended(slots).values()]
     finally:
         slots.kill()
@@ -235,7 +235,7 @@ def test_waiting_game_continues_when_the_playing_process_is_killed(house: House,
 
     house.let_go("three")
     for name in ("three", "four"):
-        slots.start(house.held(name))
+        slots.start(house.blocked_job(name))
     house.let_go("four")
     assert {"three": "win", "four": "win"} == {name: verdict(each) for name, each in ended(slots).items()}
 
@@ -266,7 +266,7 @@ def test_a_process_that_is_killed_between_two_games_is_replaced(house: House, be
     house.let_go("two")
     house.let_go("three")
     for name in ("two", "three"):
-        slots.start(house.held(name))
+        slots.start(house.blocked_job(name))
     played = [verdict(each) for each in ended(slots).values()]
     # nobody may have noticed before the game was given to it: then that attempt is lost, and no more
     assert "win" in played

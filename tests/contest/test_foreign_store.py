@@ -55,8 +55,8 @@ def was_called(server: socket.socket) -> bool:
 
 READERS: dict[str, Callable[[Path, Path], object]] = {
     "stats": lambda path, _: read_contest(path),
-    "ratings from": lambda path, own: read_earlier(load_plan(own), path, "ratings.from"),
-    "folders from": lambda path, own: read_any(path, load_plan(own)),
+    "ratings from": lambda path, folder: read_earlier(load_plan(folder), path, "ratings.from"),
+    "folders from": lambda path, folder: read_any(path, load_plan(folder)),
     "init --from": lambda path, _: foreign(load_plan(path), ()),
 }
 

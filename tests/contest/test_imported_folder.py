@@ -41,30 +41,30 @@ def tournament(folder: Path, **programs: str | bytes) -> ImportedContest:
     )
 
 
-def written(contest: ImportedContest, folder: Path, told: list[str], host: TaskHost | None = None) -> Planned:
-    """The plan of the folder that is written; `told` gets a line of each agent."""
+def written(contest: ImportedContest, folder: Path, lines: list[str], host: TaskHost | None = None) -> Planned:
+    """The plan of the folder that is written; `lines` gets a line of each agent."""
 
     def tell(agent: ImportedAgent, text: str, is_good: bool) -> None:
-        told.append(f"{'ok' if is_good else 'FAIL'} {agent.name}: {text}")
+        lines.append(f"{'ok' if is_good else 'FAIL'} {agent.name}: {text}")
 
     write_imported(contest, folder / "cup", host or TaskHost(BoxPolicy(freeze="none"), (), folder), tell)
     return load_plan(folder / "cup")
 
 
 def test_the_folder_is_a_contest_that_can_be_planned(tmp_path: Path) -> None:
-    contest, told = tournament(tmp_path), list[str]()
+    contest, lines = tournament(tmp_path), list[str]()
 
     assert not needs_boxes(contest)
-    planned = written(contest, tmp_path, told)
+    planned = written(contest, tmp_path, lines)
 
-    assert ["ok pbrain-five: one file, 'pbrain-five.py'", "ok pbrain-six: one file, 'pbrain-six.py'"] == told
+    assert ["ok pbrain-five: one file, 'pbrain-five.py'", "ok pbrain-six: one file, 'pbrain-six.py'"] == lines
     assert 3 == len(planned.openings())
     assert ("round-robin", 6) == (planned.plan.format.name, planned.plan.format.games)
     assert BRAIN == (tmp_path / "cup/programs/pbrain-five/pbrain-five.py").read_text()
     assert "# line 13: remote: not imported" in planned.text
     assert ["pbrain-five", "pbrain-six"] == [agent.name for agent in planned.plan.agents]
     with pytest.raises(InputError, match="exists; a contest is never overwritten"):
-        written(contest, tmp_path, told)
+        written(contest, tmp_path, lines)
 
 
 def test_ratings_become_a_file_of_the_contest(tmp_path: Path) -> None:
@@ -78,23 +78,25 @@ def test_ratings_become_a_file_of_the_contest(tmp_path: Path) -> None:
 
 def test_programs_that_cannot_play_are_all_named_and_nothing_is_written(tmp_path: Path) -> None:
     programs = {"pbrain-five.py": BRAIN, "OLD.exe": "MZ", "pbrain-six.txt": "no program"}
-    told = list[str]()
+    lines = list[str]()
 
     with pytest.raises(InputError, match="line 5: engines: 2 of 3 programs cannot be played: OLD, pbrain-six;"):
-        written(tournament(tmp_path, **programs), tmp_path, told)
+        written(tournament(tmp_path, **programs), tmp_path, lines)
 
-    assert ["ok", "FAIL", "FAIL"] == [line.split()[0] for line in told]
-    assert str(tmp_path) not in "".join(told)
+    assert ["ok", "FAIL", "FAIL"] == [line.split()[0] for line in lines]
+    assert str(tmp_path) not in "".join(lines)
     assert not (tmp_path / "cup").exists()
     assert [] == [path for path in tmp_path.iterdir() if "partial" in path.name]
 
 
 def test_a_policy_that_is_a_file_comes_along(tmp_path: Path) -> None:
-    own = tmp_path / "theirs.toml"
-    own.write_text((POLICIES / "gomocup-freestyle.toml").read_text().replace("turn_ms = 30000", "turn_ms = 31000"))
+    policy_file = tmp_path / "theirs.toml"
+    policy_file.write_text(
+        (POLICIES / "gomocup-freestyle.toml").read_text().replace("turn_ms = 30000", "turn_ms = 31000")
+    )
 
-    planned = written(replace(tournament(tmp_path), policy=f"{own}:fast"), tmp_path, [])
-    own.unlink()
+    planned = written(replace(tournament(tmp_path), policy=f"{policy_file}:fast"), tmp_path, [])
+    policy_file.unlink()
 
     assert ("policy.toml:fast", 5000) == (planned.plan.policy, load_plan(planned.path).policy.clock.turn_ms)
     assert "turn_ms = 31000" in (tmp_path / "cup/policy.toml").read_text()
@@ -121,12 +123,12 @@ def test_archives_are_unpacked_in_a_box(tmp_path: Path) -> None:
         archives[name] = data.getvalue()
     contest = tournament(tmp_path, **archives)
     (tmp_path / "room").mkdir()
-    told = list[str]()
+    lines = list[str]()
 
     assert needs_boxes(contest)
     boxes = TaskHost(BoxPolicy(freeze="none"), tuple(whole_cores()[0]), tmp_path / "room")
     with pytest.raises(InputError, match="1 of 2 programs cannot be played: EVIL"):
-        written(contest, tmp_path, told, boxes)
+        written(contest, tmp_path, lines, boxes)
 
-    assert told[0].startswith("ok FIVE: 1 file")
-    assert told[1].startswith("FAIL EVIL: '../pbrain-evil.py'")
+    assert lines[0].startswith("ok FIVE: 1 file")
+    assert lines[1].startswith("FAIL EVIL: '../pbrain-evil.py'")

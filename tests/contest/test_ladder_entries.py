@@ -167,8 +167,8 @@ def test_newest_version_enters_after_a_day(
 def test_authors_page_has_the_newest_version_only(tmp_path: Path) -> None:
     with with_versions(tmp_path / "cup", 2) as cup:
         with closing(open_intake(cup.folder).register()) as register:
-            own = register.submissions("eve")
-        values = ladder_values(cup.contest.read(), own, (), 0)
+            submissions = register.submissions("eve")
+        values = ladder_values(cup.contest.read(), submissions, (), 0)
         assert values is not None
         assert ["zoe.3"] == [each["participant"].name for each in values["agents"]]
 

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 
 
 class Cup(RunObserver):
-    """House agents, a store, and the ends of attempts."""
+    """House agents, a store, and a hook for the ends of attempts."""
 
     contest: Contest
     slots: LocalExecutor
@@ -39,7 +39,6 @@ class Cup(RunObserver):
         self._folder = folder
         self.store = Store(f"sqlite:///{folder / 'cup.db'}")
         self.slots = LocalExecutor([Slot(), Slot()], log=folder / "judge.log")
-        self.told: list[EndedAttempt] = []
         self.hook: Callable[[EndedAttempt], object] = lambda _: None
         """Called with each end."""
 
@@ -71,7 +70,6 @@ class Cup(RunObserver):
         return ContestRunner(self.contest, self.slots, self, pause_s=pause_s)
 
     def report(self, ended: EndedAttempt) -> None:
-        self.told.append(ended)
         self.hook(ended)
 
 

@@ -94,8 +94,8 @@ def kill_in(planned: Planned, name: str, is_fatal: Callable[[Path, object], bool
             return before(path, *given)
 
         setattr(Path, name, die)
-        with closing(intake_directory(planned).register()) as own:
-            change(planned, own, version)
+        with closing(intake_directory(planned).register()) as register:
+            change(planned, register, version)
         os._exit(0)
     assert 9 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert TEXT == planned.path.read_text()

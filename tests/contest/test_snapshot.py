@@ -171,8 +171,8 @@ def test_submission_with_the_name_of_a_listed_agent_is_named_with_the_fix(planne
         )
         for name in ("Three", "free"):
             taken = register.receive(Upload("ada", name, "a.zip", "a" * 64, 1), worker="w")
-            came = ProcessingResult("", name, agent.digest, described, None, None)
-            assert SubmissionState.PASSED == register.finish(taken.id, taken.attempt, came).state, name
+            result = ProcessingResult("", name, agent.digest, described, None, None)
+            assert SubmissionState.PASSED == register.finish(taken.id, taken.attempt, result).state, name
     (planned.folder / "contest.toml").write_text(planned.text)
 
     path = planned.folder / "contest.toml"

@@ -40,7 +40,9 @@ WITNESS = "example.net/ada"
 ORIGIN = "judge-contest/spring-cup"
 
 
-def held(folder: Path, service: Service, organiser: Path, does: Callable[[Cup, Witnesses], object]) -> Public:
+def publish_contest(
+    folder: Path, service: Service, organiser: Path, does: Callable[[Cup, Witnesses], object]
+) -> Public:
     """A contest of one pairing, which the witness is asked to sign before the export."""
     public = Public(folder, load_key(organiser))
     folder.joinpath("cup").mkdir(parents=True, exist_ok=True)
@@ -81,7 +83,7 @@ def sign_all(cup: Cup, witnesses: Witnesses) -> None:
 
 @pytest.fixture(scope="module")
 def true(service: Service, organiser: Path, tmp_path_factory: pytest.TempPathFactory) -> Public:
-    return held(tmp_path_factory.mktemp("true"), service, organiser, sign_all)
+    return publish_contest(tmp_path_factory.mktemp("true"), service, organiser, sign_all)
 
 
 @pytest.fixture

@@ -99,12 +99,12 @@ def test_file_of_a_league_is_a_contest_with_the_same_values(tmp_path: Path) -> N
 def test_contest_that_the_cup_did_not_write_is_kept(tmp_path: Path) -> None:
     cup = plan(tmp_path, HEAD + ONE)
     (tmp_path / "one").mkdir()
-    own = tmp_path / "one/contest.toml"
-    own.write_text('name = "mine"\n')
+    path = tmp_path / "one/contest.toml"
+    path.write_text('name = "mine"\n')
 
     with pytest.raises(InputError, match=r"one/contest.toml: not written by judge; rename the league one"):
         cup.write("one")
-    assert 'name = "mine"\n' == own.read_text()
+    assert 'name = "mine"\n' == path.read_text()
 
 
 def test_league_that_waits_for_another_one_does_not_start_by_itself(tmp_path: Path) -> None:

@@ -86,11 +86,11 @@ def _has_all_its_games(contest: Contest, games: list[ScheduledGame]) -> None:
     assert of.keys() == {(pair.round, pair.table) for pair in pairings}
     from_each: Counter[tuple[str, ...]] = Counter()
     for pair in pairings:
-        own = of[pair.round, pair.table]
+        pair_games = of[pair.round, pair.table]
         seats = [(pair.first, pair.second), (pair.second, pair.first)]
         due = contest.snapshot.format.games
-        assert [seats[number % 2] for number in range(due)] == [(g.first, g.second) for g in own]
-        for game in own:
+        assert [seats[number % 2] for number in range(due)] == [(g.first, g.second) for g in pair_games]
+        for game in pair_games:
             place = (pair.meeting * due + game.leg) // 2
             from_each[*sorted((game.first, game.second)), str(place)] += 1
             spec = GameSpec.model_validate_json(game.spec)
@@ -275,7 +275,7 @@ def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: 
         table = contest.view().table
     url = f"sqlite:///{tmp_path / 'cup.db'}"
     with closing(Store(url)) as store:
-        told = [game.id for game in play(enter(store, snapshot(format_, 7)), by_chance(3), 4)]
+        game_ids = [game.id for game in play(enter(store, snapshot(format_, 7)), by_chance(3), 4)]
     there = subprocess.run(
         [sys.executable, "-c", _ANOTHER_PROCESS, url],
         env={"PYTHONHASHSEED": "7", "PYTHONPATH": ":".join(sys.path)},
@@ -283,9 +283,9 @@ def test_another_process_continues_with_the_same_games(tmp_path: Path, format_: 
         text=True,
         check=True,
     )
-    told += there.stdout.split()
+    game_ids += there.stdout.split()
 
-    assert expected == told
+    assert expected == game_ids
     with closing(Store(url)) as store:
         assert table == reopen(store, snapshot(format_, 7)).view().table
 

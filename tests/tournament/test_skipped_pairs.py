@@ -40,11 +40,11 @@ def test_clauses_predict_the_pairs_from_the_games_of_the_year_before() -> None:
     wrong: dict[str, int] = {}
     judged = 0
     for year in range(2022, 2027):
-        for own, above in (("f", ""), ("2", "1"), ("p", "o"), ("t", "s")):
-            league = f"{year}_{own}"
+        for suffix, above in (("f", ""), ("2", "1"), ("p", "o"), ("t", "s")):
+            league = f"{year}_{suffix}"
             if league in FAULTY or not (root / f"records/{league}.txt").exists():
                 continue
-            before = "21" if league == "2024_p" else f"{own}{above}"  # the first league on the small board
+            before = "21" if league == "2024_p" else f"{suffix}{above}"  # the first league on the small board
             tables = [
                 PreviousTable(name, rated(root, name, disqualified)) for name in (f"{year - 1}_{s}" for s in before)
             ]

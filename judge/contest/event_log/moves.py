@@ -26,7 +26,7 @@ log = get_logger()
 
 
 @dataclass(slots=True)
-class _HeldEvent:
+class _WithheldEvent:
     """Withheld until `due_s` (`time.monotonic`) and until enough answers after `ply`."""
 
     due_s: float
@@ -39,7 +39,7 @@ class _Attempt:
     play: int = 0
     """0: not begun."""
     next_ply: int = 0
-    held: deque[_HeldEvent] = field(default_factory=deque)
+    withheld_events: deque[_WithheldEvent] = field(default_factory=deque)
     logged: list[int] = field(default_factory=list)
     """Hashes of the logged beginning and moves."""
 
@@ -88,7 +88,7 @@ class WorkerMoves:
         """
         attempt = self._attempts.pop(key, _Attempt())
         if file is None:
-            return [held.event for held in attempt.held if isinstance(held.event, Playing | MoveMade)]
+            return [each.event for each in attempt.withheld_events if isinstance(each.event, Playing | MoveMade)]
         events = events_of_record(file, key[0], max(1, attempt.play))
         count = len(attempt.logged)
         if [_hash(event) for event in events[:count]] == attempt.logged:
@@ -119,7 +119,7 @@ class WorkerMoves:
 
     def due_s(self) -> float | None:
         """Seconds until a withheld event is due; None without one, or if it waits for answers."""
-        waiting = [attempt.held[0].due_s for attempt in self._attempts.values() if attempt.held]
+        waiting = [attempt.withheld_events[0].due_s for attempt in self._attempts.values() if attempt.withheld_events]
         return max(0.0, min(waiting) - time.monotonic()) if waiting and self._delay.delay_s else None
 
     def _open(self, connection: Connection, frame: bytes) -> None:
@@ -150,15 +150,15 @@ class WorkerMoves:
                 attempt.next_ply = ply + 1
             late = _delayed(event, self._delay)
             if late is not None:
-                attempt.held.append(_HeldEvent(time.monotonic() + self._delay.delay_s, ply, late))
+                attempt.withheld_events.append(_WithheldEvent(time.monotonic() + self._delay.delay_s, ply, late))
         self._release(attempt)
 
     def _release(self, attempt: _Attempt) -> None:
-        held, events = attempt.held, list[AnyEvent]()
-        while held and held[0].due_s <= time.monotonic():
-            if self._delay.delay_plies and held[0].ply + self._delay.delay_plies >= attempt.next_ply:
+        withheld_events, events = attempt.withheld_events, list[AnyEvent]()
+        while withheld_events and withheld_events[0].due_s <= time.monotonic():
+            if self._delay.delay_plies and withheld_events[0].ply + self._delay.delay_plies >= attempt.next_ply:
                 break
-            events.append(held.popleft().event)
+            events.append(withheld_events.popleft().event)
         self._write(events)
         attempt.logged += [_hash(event) for event in events if isinstance(event, Playing | MoveMade)]
 

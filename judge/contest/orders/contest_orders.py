@@ -60,20 +60,20 @@ class Resume(ContestOrder):
         store, self.aside = self.contest.store, set[str]()
         if store.state(self.name) == "paused":
             state = state_after(store.journal(self.name))
-            held = {game.id for game in store.listed(self.name, GameState.HELD)}
-            self.aside = {game for game in held if state.set_aside.get(game) == len(state.stops)}
+            games = store.listed(self.name, GameState.HELD)
+            self.aside = {game.id for game in games if state.set_aside.get(game.id) == len(state.stops)}
 
     def do(self, inner: Store) -> Effect:
         waiting = inner.counts(self.name)[GameState.PENDING]
-        held = inner.release(self.name, self.given.why, but=self.aside)
+        count = inner.release(self.name, self.given.why, but=self.aside)
         if inner.state(self.name) != "open":
             inner.set_state(self.name, Resumed(self.given.why))
         aside = len(self.aside)
         return Effect(
-            sentence(f"{self.name} is open, {held} held games are played again")
-            if held
+            sentence(f"{self.name} is open, {count} held games are played again")
+            if count
             else sentence(f"{self.name} is open"),
-            sentence(f"Waiting games that can start: {waiting}. Stopped games that are played again: {held}."),
+            sentence(f"Waiting games that can start: {waiting}. Stopped games that are played again: {count}."),
             sentence(f"Games that were set aside and are tried after all others: {aside}.")
             if aside
             else NO_PLACE_CHANGES,

@@ -113,8 +113,8 @@ class SubmissionOrder(RegisterOrder):
         before, is_final = inner.get(self.number), inner.has_begun() and not inner.joins_later
         if is_final and self.needs == ENTRIES_CHANGE:
             raise InputError(FINAL_ENTRIES)
-        own = inner.own_entries(before.author) if inner.joins_later else {}
-        self.entry = own[self.number] if self.number in own and own[self.number].is_active else None
+        entries = inner.own_entries(before.author) if inner.joins_later else {}
+        self.entry = entries[self.number] if self.number in entries and entries[self.number].is_active else None
         words = self.words(before, before.name or before.filename)
         done = self.change(inner, self.number, self.given.who, self.given.why)
         return Effect(state_line(done), words, FINAL_ENTRIES if is_final else "")
