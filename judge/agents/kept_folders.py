@@ -6,8 +6,8 @@
     DIRECTORY/OWNER/lock           locked by the judge that plays this agent
 
 The record is the commit. Written are state, intent, record, heads, each to a new file, fsynced and renamed. If a judge
-is killed, the heads are unchanged (no record), or the next judge updates them (`held`). Removing an agent's directory
-resets it.
+is killed, the heads are unchanged (no record), or the next judge updates them (`lock_owners`). Removing an agent's
+directory resets it.
 """
 
 import hashlib
@@ -51,14 +51,14 @@ def owner_of(name: str, digest: str) -> str:
 
 
 class FolderStore:
-    """Only `held` owners' folders may be changed."""
+    """Only folders of owners that `lock_owners` locked may be changed."""
 
     def __init__(self, directory: Path) -> None:
         """It is created when needed."""
         self._directory = directory
 
     @contextmanager
-    def held(self, owners: Sequence[str]) -> Iterator[None]:
+    def lock_owners(self, owners: Sequence[str]) -> Iterator[None]:
         """Lock owners and complete what a killed judge began. Raises InputError if one is locked: an agent with folders
         plays one game at a time.
         """
@@ -124,7 +124,7 @@ class FolderStore:
     def commit(self, file: RecordFile, path: Path, owners: Mapping[int, str]) -> None:
         """Write a record, and make its states the heads of `owners` by seat.
 
-        After an OSError the record may exist with old heads; the next `held` corrects that.
+        After an OSError the record may exist with old heads; the next `lock_owners` corrects that.
         """
         record = file.record
         for seat, owner in owners.items():

@@ -25,7 +25,7 @@ def possible_entrants(contest: Contest) -> Mapping[str, Entrant]:
 
 def late_entrants(contest: Contest) -> Mapping[str, Entrant]:
     """Passed submissions that are not entries, by name; in a ladder, also new versions."""
-    directory, register = intake_directory(contest.planned), RegisterReader.within(contest.store, contest.name)
+    directory, register = intake_directory(contest.planned), RegisterReader.for_contest(contest.store, contest.name)
     entries, withdrawn = contest.snapshot.entries, register.withdrawn()
     newest, taken = newest_versions(entries), {entry.name.casefold() for entry in entries}
     found = {}
@@ -79,7 +79,7 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     snapshot, author = contest.snapshot, first_author(entrant.author)
     if snapshot.format.has_rounds or not author:
         return 0
-    agents = RegisterReader.within(contest.store, contest.name).agents_of(entrant.author)
+    agents = RegisterReader.for_contest(contest.store, contest.name).agents_of(entrant.author)
     known = {entry.author for entry in snapshot.entries}
     number = next((entry.author for entry in snapshot.entries if entry.name in agents and entry.author), max(known) + 1)
     if entrant.parent:

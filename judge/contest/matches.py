@@ -109,7 +109,7 @@ class KeptThroughRun:
         if not self._kinds:
             yield
             return
-        with self._store.held(self._owners):
+        with self._store.lock_owners(self._owners):
             self._forget()
             yield
             self._forget()

@@ -119,7 +119,7 @@ def status_of(contest: Contest, games: bool = False, tested: bool = False, agent
 
 
 def _same_files(contest: Contest, view: ContestView) -> list[str]:
-    register = RegisterReader.within(contest.store, contest.name)
+    register = RegisterReader.for_contest(contest.store, contest.name)
     uploads = {each.id: each.upload for each in register.submissions()}
     entries = [each for each in view.snapshot.entries if each.name not in view.absent]
     return equal_files(

@@ -69,9 +69,9 @@ def _former(planned: Planned, path: Path, terms: Terms) -> FormerContest:
     from judge.tournament.snapshot import terms_difference
 
     contest = read_contest(path, [planned.store_url])
-    game, own = contest.snapshot.policy.game.name, terms.policy.game.name
-    if game != own:
-        raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {game} cannot be used for {own}")
+    former_game, game = contest.snapshot.policy.game.name, terms.policy.game.name
+    if former_game != game:
+        raise InputError(f"{planned.path}: [ratings] with: {path}: ratings of {former_game} cannot be used for {game}")
     if what := terms_difference(contest.snapshot, terms):
         raise InputError(
             f"{planned.path}: [ratings] with: {path} has other rules or clocks ({what}), which makes the "

@@ -53,7 +53,7 @@ def entries_for(file: RecordFile, seats: Collection[int]) -> list[Entry]:
     """Entries for the author of these seats; other private entries are reduced to lengths."""
     public = unseal(public_part(file).transcript)
     whole = unseal(file.transcript)
-    return [own if own.seat in seats else shown for own, shown in zip(whole, public, strict=True)]
+    return [entry if entry.seat in seats else shown for entry, shown in zip(whole, public, strict=True)]
 
 
 def _private_entries(sealed: SealedTranscript) -> Iterator[tuple[int, PrivateEntry]]:

@@ -28,13 +28,13 @@ class FeedEntry:
     summary: str
 
 
-def write_feed(title: str, identity: str, own: str, entries: Sequence[FeedEntry], language: str = "en") -> bytes:
-    """`own` is its file name. Entries are newest first."""
+def write_feed(title: str, identity: str, file_name: str, entries: Sequence[FeedEntry], language: str = "en") -> bytes:
+    """Entries are newest first."""
     feed = ElementTree.Element("feed", {"xmlns": ATOM, "xml:lang": language})
     _add(feed, "title", title)
     _add(feed, "id", f"urn:judge:{plain_text(identity)}")
     _add(feed, "updated", entries[0].at if entries else datetime.fromtimestamp(0, UTC).isoformat())
-    ElementTree.SubElement(feed, "link", rel="self", href=own)
+    ElementTree.SubElement(feed, "link", rel="self", href=file_name)
     for each in entries:
         entry = ElementTree.SubElement(feed, "entry")
         _add(entry, "title", each.title)

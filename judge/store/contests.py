@@ -421,10 +421,10 @@ class Store(ContestStart, TakesOrders):
     def release(self, contest: str, why: str, game: str | None = None, but: Collection[str] = ()) -> int:
         """Release the held games, or `game`, except `but`; return their number. One more void holds a game again."""
         with self._writing_to(contest) as connection:
-            held = (games.c.contest == contest) & (games.c.state == GameState.HELD) & games.c.id.not_in(but)
+            is_held = (games.c.contest == contest) & (games.c.state == GameState.HELD) & games.c.id.not_in(but)
             if game is not None:
-                held &= games.c.id == game
-            released = connection.execute(update(games).where(held).values(state=GameState.PENDING)).rowcount
+                is_held &= games.c.id == game
+            released = connection.execute(update(games).where(is_held).values(state=GameState.PENDING)).rowcount
             if released:
                 event = GamesReleased(released, why) if game is None else GameReleased(game, why)
                 self._tell(connection, contest, event)

@@ -253,7 +253,7 @@ class ContestDatabase(Database):
         return self._contest
 
     @classmethod
-    def within(cls, other: Database, contest: str) -> Self:
+    def for_contest(cls, other: Database, contest: str) -> Self:
         """This part of a contest in the database and transaction of another part."""
         part = cls.from_part(other)
         part._contest = contest

@@ -33,12 +33,12 @@ def lookalikes(names: Collection[str], known: Iterable[str]) -> Iterator[tuple[s
     """Yield each of `names` that looks like another one of them, or of `known`, with that other one. Linear."""
     wanted, seen = set(names), dict[str, str]()
     for name in dict.fromkeys([*known, *names]):
-        looks = sorted(appearances(name))
-        other = next((seen[look] for look in looks if look in seen), None)
+        skeletons = sorted(appearances(name))
+        other = next((seen[skeleton] for skeleton in skeletons if skeleton in seen), None)
         if other is not None and {name, other} & wanted:
             yield other, name
-        for look in looks:
-            seen.setdefault(look, name)
+        for skeleton in skeletons:
+            seen.setdefault(skeleton, name)
 
 
 def _skeleton(text: str) -> str:

@@ -198,8 +198,8 @@ class Notices(Queue[Notice], TakesOrders):
         with self._writing() as connection:
             inner = self._inside(connection)
             kept = {**asdict(inner.targets(author)), **values}
-            own = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
-            connection.execute(delete(notice_targets).where(*own))
+            of_author = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
+            connection.execute(delete(notice_targets).where(*of_author))
             connection.execute(insert(notice_targets).values(contest=self._contest, author=author, **kept))
             waits = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
             waiting = update(notices).where(*waits, notices.c.state == WAITING)
@@ -247,7 +247,7 @@ class Notices(Queue[Notice], TakesOrders):
     def _of_lines(self, lines: Sequence[tuple[int, JournalLine]]) -> Iterator[_Event]:
         kinds = Accepted | Disqualified | Withdrawn | Rated
         noted = [(number, line) for number, line in lines if isinstance(line.change, kinds)]
-        authors = RegisterReader.within(self, self._contest).authors_of_agents() if noted else {}
+        authors = RegisterReader.for_contest(self, self._contest).authors_of_agents() if noted else {}
         for number, line in noted:
             match line.change:
                 case Accepted():
@@ -357,8 +357,8 @@ class Notices(Queue[Notice], TakesOrders):
             keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
             for author, channel in inner._rows(keys):
                 if (author, channel) not in busy:
-                    own = due.where(notices.c.author == author, notices.c.channel == channel)
-                    found += inner._values(Notice, own.order_by(notices.c.due_at, notices.c.id).limit(1))
+                    query = due.where(notices.c.author == author, notices.c.channel == channel)
+                    found += inner._values(Notice, query.order_by(notices.c.due_at, notices.c.id).limit(1))
         return found
 
     def digest(self, notice: Notice) -> list[Notice]:

@@ -99,9 +99,9 @@ class RegisterReader(ContestDatabase):
     def own_entries(self, author: str) -> Mapping[int, EntryRow]:
         """An author's entries by submission, in order."""
         with self.moment() as inner:
-            own = {row.id for row in inner._rows(self._of(author))}
+            numbers = {row.id for row in inner._rows(self._of(author))}
             found = Reader.from_part(inner).entries(self._contest)
-        return {number: entry for entry in found if (number := entry.submission) in own and number is not None}
+        return {number: entry for entry in found if (number := entry.submission) in numbers and number is not None}
 
     def left(self, author: str) -> frozenset[int]:
         """Numbers of an author's submissions whose entries no longer take part."""
@@ -110,8 +110,8 @@ class RegisterReader(ContestDatabase):
     def names_of_others(self, author: str, but: str) -> frozenset[str]:
         """All names of other authors' entries, without `but`."""
         with self.moment() as inner:
-            own, found = inner.agents_of(author), Reader.from_part(inner).entries(self._contest)
-        others = [each for each in found if each.name not in own and each.name.lower() != but.lower()]
+            agents, found = inner.agents_of(author), Reader.from_part(inner).entries(self._contest)
+        others = [each for each in found if each.name not in agents and each.name.lower() != but.lower()]
         return frozenset(shown for each in others for shown in (each.name, each.title) if shown)
 
     def agents_of(self, author: str) -> frozenset[str]:
@@ -134,11 +134,11 @@ class RegisterReader(ContestDatabase):
             query = select(*WITHOUT_SPEC).where(games.c.contest == self._contest, is_own, recorded.exists())
             if number is not None:
                 query = query.where(games.c.number == number)
-            own = inner._values(ScheduledGame, query.order_by(games.c.number.desc()).limit(limit))
+            author_games = inner._values(ScheduledGame, query.order_by(games.c.number.desc()).limit(limit))
             reader = Reader.from_part(inner)
-            results = reader.results_by_number(self._contest, [game.number for game in own]).values()
-            tried = reader.attempts(self._contest, *(game.id for game in own)) if own else ()
-        return published_games(own, results, tried)
+            results = reader.results_by_number(self._contest, [game.number for game in author_games]).values()
+            tried = reader.attempts(self._contest, *(game.id for game in author_games)) if author_games else ()
+        return published_games(author_games, results, tried)
 
     def _all(self) -> Select[Any]:
         return select(submissions).where(submissions.c.contest == self._contest)

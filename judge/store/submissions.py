@@ -206,7 +206,7 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             connection.execute(insert(submission_steps).values(submission=number, number=order, **asdict(step)))
 
     def finish(
-        self, number: int, attempt: int, came: ProcessingResult, practice: int = 0, agents_per_author: int = 0
+        self, number: int, attempt: int, result: ProcessingResult, practice: int = 0, agents_per_author: int = 0
     ) -> Submission:
         """Record that a submission passed, as its name's next version, or was refused. Ignores former attempts.
         A passed submission plays `practice` games. `agents_per_author` 0: no limit.
@@ -216,19 +216,19 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             if row is None:
                 return self._value(connection, number)
             inner = self._inside(connection)
-            name = came.name or row.name
-            title = row.title or inner._last_title(row, name) or inner._free_title(row, came)
-            refusal = came.refusal or inner._why_taken(row.author, came.name, row.title)
-            others = inner._other_names(row, came.name) if agents_per_author else ()
+            name = result.name or row.name
+            title = row.title or inner._last_title(row, name) or inner._free_title(row, result)
+            refusal = result.refusal or inner._why_taken(row.author, result.name, row.title)
+            others = inner._other_names(row, result.name) if agents_per_author else ()
             if not refusal and agents_per_author and len(others) >= agents_per_author:
                 refusal = (
                     f"an author may enter {agents_per_author} agent{'s' * (agents_per_author > 1)}, and yours are "
                     f"{', '.join(others)}: withdraw one of them, or submit under its name"
                 )
-            values = columns_of(submissions, came) | {"name": name, "title": title, "failures": 0, "losses": 0}
+            values = columns_of(submissions, result) | {"name": name, "title": title, "failures": 0, "losses": 0}
             values["version"] = self._next_version(connection, row, name)
             state = SubmissionState.REFUSED if refusal else SubmissionState.PASSED
-            why = refusal or inner._notes(row, came)
+            why = refusal or inner._notes(row, result)
             self._change(connection, row, state, why, **values)
             finished = self._row(connection, number)
             if not refusal:
@@ -340,8 +340,8 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
 
     def _version_of(self, author: str, name: str) -> str:
         found = _VERSION.fullmatch(name) if self.joins_later else None
-        own = self._called(author, name).where(submissions.c.state.in_((*ENTERS, SubmissionState.WITHDRAWN)))
-        if found is None or self._count(own):
+        query = self._called(author, name).where(submissions.c.state.in_((*ENTERS, SubmissionState.WITHDRAWN)))
+        if found is None or self._count(query):
             return ""
         names = [] if self.has_begun() else [*self._listed_names()]
         names += [each.name for each in Reader.from_part(self).entries(self._contest)]
@@ -384,9 +384,9 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
         left = self.left(row.author)
         return [each.name for each in newest.values() if each.id not in left]
 
-    def _free_title(self, row: Row[Any], came: ProcessingResult) -> str:
-        taken = self._taken_names(row.author, came.name) if came.title else ()
-        return came.title if appearances(came.title).isdisjoint(taken) else ""
+    def _free_title(self, row: Row[Any], result: ProcessingResult) -> str:
+        taken = self._taken_names(row.author, result.name) if result.title else ()
+        return result.title if appearances(result.title).isdisjoint(taken) else ""
 
     def _last_title(self, row: Row[Any], name: str) -> str:
         """Newest one that is still free."""
@@ -395,16 +395,16 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
         taken = self._taken_names(row.author, name) if any(titles) else ()
         return next((title for title in titles if appearances(title).isdisjoint(taken)), "")
 
-    def _notes(self, row: Row[Any], came: ProcessingResult) -> str:
-        notes = [self._replaces(row, came.name), self._same_files(row, came)]
+    def _notes(self, row: Row[Any], result: ProcessingResult) -> str:
+        notes = [self._replaces(row, result.name), self._same_files(row, result)]
         return "; ".join(filter(None, notes))
 
-    def _same_files(self, row: Row[Any], came: ProcessingResult) -> str:
-        others = {each.lower() for each in self._other_names(row, came.name)}
+    def _same_files(self, row: Row[Any], result: ProcessingResult) -> str:
+        others = {each.lower() for each in self._other_names(row, result.name)}
         same = [
             each.name
             for each in self.entries(row.author)
-            if each.name.lower() in others and (each.upload == row.upload or each.digest == came.digest)
+            if each.name.lower() in others and (each.upload == row.upload or each.digest == result.digest)
         ]
         if not same:
             return ""

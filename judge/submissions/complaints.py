@@ -186,8 +186,8 @@ def _whole(lines: Sequence[str], number: int) -> str:
         return _cmake_error(line, after)
     if "Caused by:" in after:
         causes = lines[number + 1 + after.index("Caused by:") : number + 1 + _CAUSE_LINES]
-        own = [each.strip() for each in causes if each.startswith("  ") and each.strip()]
-        return f"{line}: {own[-1]}" if own else line
+        indented_lines = [each.strip() for each in causes if each.startswith("  ") and each.strip()]
+        return f"{line}: {indented_lines[-1]}" if indented_lines else line
     if line.startswith("error") and (place := _first(_RUST_PLACE, after)):
         return f"{line} ({place})"
     if line.endswith("cannot find symbol") and (symbol := _first(_JAVA_SYMBOL, after)):

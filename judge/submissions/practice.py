@@ -61,7 +61,7 @@ def _played(
     if not taken.challenged:
         policy = with_shorter_games(policy, directory.intake.practice_s)
     with owned_directory() as staging:
-        own, programs = agent.seat(policy), {agent.digest: agent.program}
+        seat_spec, programs = agent.seat(policy), {agent.digest: agent.program}
         if taken.challenged:
             other, seat = _challenged(register, taken.challenged), SEATS[taken.number % len(SEATS)]
             programs[other.digest] = AgentStore(directory.agents).get(other.digest)
@@ -69,9 +69,9 @@ def _played(
             opponent, seat = _paired(agent, policy, staging, taken.number)
             other = opponent.seat(policy)
             programs[opponent.digest] = opponent.program
-        if own.name == other.name:
+        if seat_spec.name == other.name:
             other = other.model_copy(update={"name": f"house-{other.name}"[:64]})
-        seats = (own, other) if seat == 0 else (other, own)
+        seats = (seat_spec, other) if seat == 0 else (other, seat_spec)
         spec = GameSpec(seats=seats, policy=policy, seed=taken.id, box="docker")
         for each in spec.seats:
             host.need(each.runtime)

@@ -186,8 +186,8 @@ def _unpack_archive(upload: Path, target: Path, limits: IntakeLimits, host: Task
         raise RefusedError(sentence("it holds no files"))
     total = sum(path.stat().st_size for path in files)
     note = printable(decode(result.stderr.first).strip(), SENTENCE_CHARACTERS)
-    held = sentence(f"1 file, {total} bytes") if len(files) == 1 else sentence(f"{len(files)} files, {total} bytes")
-    return f"{held}; {note}" if note else held
+    contents = sentence(f"1 file, {total} bytes") if len(files) == 1 else sentence(f"{len(files)} files, {total} bytes")
+    return f"{contents}; {note}" if note else contents
 
 
 def _unpack_failure(result: CommandResult, limits: IntakeLimits) -> str:

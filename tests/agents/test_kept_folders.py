@@ -42,7 +42,7 @@ def record_of(ends: dict[FolderKind, tuple[Archive, Archive]], attempt: int = 1)
 
 def played(store: FolderStore, path: Path, kinds: tuple[FolderKind, ...] = (PERSISTENT,)) -> None:
     """A game that leaves both agents new states."""
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         for seat, state in enumerate(STATES):
             store.put(OWNERS[seat], state)
         store.commit(record_of(dict.fromkeys(kinds, STATES)), path, dict(enumerate(OWNERS)))
@@ -65,9 +65,9 @@ def test_an_agent_begins_with_empty_folders_and_then_with_the_states_of_its_last
 
 
 def test_a_state_without_a_record_counts_for_nothing_and_goes(store: FolderStore) -> None:
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         store.put(OWNERS[0], STATES[0])
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         pass
 
     assert [EMPTY.digest] * 2 == heads(store)
@@ -78,7 +78,7 @@ def test_a_state_without_a_record_counts_for_nothing_and_goes(store: FolderStore
 def test_only_the_states_to_start_from_are_kept(store: FolderStore, tmp_path: Path) -> None:
     played(store, tmp_path / "record.json")
     again = record_of({PERSISTENT: (EMPTY, STATES[1])}, attempt=2)
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         store.commit(again, tmp_path / "again.json", dict(enumerate(OWNERS)))
 
     assert [f"{STATES[1].digest}.tar"] == [p.name for p in (tmp_path / "folders").rglob("*.tar")]
@@ -93,7 +93,7 @@ def test_temporary_folders_end_with_their_contest(store: FolderStore, tmp_path: 
 
 
 def test_a_game_that_does_not_count_keeps_no_state(store: FolderStore) -> None:
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         for seat in (0, 1):
             GameShelf(store, OWNERS, frozenset({1})).put(seat, STATES[seat])
 
@@ -107,9 +107,13 @@ def test_other_files_or_another_name_are_another_agent() -> None:
 
 
 def test_two_judges_do_not_play_one_agent_at_a_time(store: FolderStore) -> None:
-    with store.held(OWNERS[:1]), pytest.raises(InputError, match="another judge plays this agent"), store.held(OWNERS):
+    with (
+        store.lock_owners(OWNERS[:1]),
+        pytest.raises(InputError, match="another judge plays this agent"),
+        store.lock_owners(OWNERS),
+    ):
         pytest.fail("played twice at once")
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         pass
 
 
@@ -117,7 +121,7 @@ def test_a_full_disk_is_the_host_s_fault(store: FolderStore, monkeypatch: pytest
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         monkeypatch.setattr("judge.agents.kept_folders.write_durably", full)
         with pytest.raises(HostError, match="could not be stored: No space left on device"):
             store.put(OWNERS[0], STATES[0])
@@ -183,7 +187,7 @@ def test_a_killed_judge_leaves_the_record_and_the_folders_or_neither(tmp_path: P
         directory.mkdir()
         assert -9 == run_killed(directory, kill_at).returncode
         store = FolderStore(directory / "folders")
-        with store.held(OWNERS):
+        with store.lock_owners(OWNERS):
             pass
 
         happened = (directory / "record.json").exists()
@@ -211,5 +215,5 @@ def test_a_record_of_another_game_does_not_finish_a_commit(store: FolderStore, t
     (directory / "record.json").write_text(other.model_dump_json())
 
     store = FolderStore(directory / "folders")
-    with store.held(OWNERS):
+    with store.lock_owners(OWNERS):
         assert [EMPTY.digest] * 2 == heads(store)

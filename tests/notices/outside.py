@@ -42,7 +42,7 @@ def enter(folder: Path) -> None:
 def tell(folder: Path, receivers: Mapping[str, tuple[str, Path]]) -> Mapping[str, object]:
     """To each receiver, a host with keys, a test notice and one of a refused submission."""
     store = f"sqlite:///{folder / 'cup.db'}"
-    told = {}
+    deliveries = {}
     policy = NoticePolicy(tries=1)
     with closing(Notices(store, "cup")) as notices, NoticeSender(notices, "cup", policy, folder, folder / "lock"):
         for name, (host, keys) in receivers.items():
@@ -53,8 +53,8 @@ def tell(folder: Path, receivers: Mapping[str, tuple[str, Path]]) -> Mapping[str
                 refuse(store, name)
                 found = ended(notices, name, 2)
             kinds = [json.loads(request.partition(b"\r\n\r\n")[2])["type"] for request in receiver.requests]
-            told[name] = [[each.state for each in found], found[-1].why, kinds]
-    return told
+            deliveries[name] = [[each.state for each in found], found[-1].why, kinds]
+    return deliveries
 
 
 def main() -> None:

@@ -51,25 +51,25 @@ def test_authors_are_notified_of_results_third_failures_and_disqualification(tmp
         for author in AUTHORS:
             notices.set_webhook(author, "https://example.org/", new_secret())
 
-        def told(author: str) -> list[str]:
+        def derive_kinds(author: str) -> list[str]:
             notices.derive()
             return [each.kind for each in notices.of(author, 99) if each.kind != "test"]
 
         accept(cup, *play_next(cup))
         accept(cup, *play_next(cup))
-        assert ["result"] * 2 == told("eve")
+        assert ["result"] * 2 == derive_kinds("eve")
         accept(cup, *play_next(cup))
-        assert ["failures", "result", "result", "result"] == sorted(told("eve"))
+        assert ["failures", "result", "result", "result"] == sorted(derive_kinds("eve"))
         accept(cup, *play_next(cup))
         cup.store.disqualify("spring-cup", "crasher", "it only crashes")
-        assert ["disqualified", "failures", *["result"] * 4] == sorted(told("eve"))
-        assert ["result"] * 4 == told("ada")
+        assert ["disqualified", "failures", *["result"] * 4] == sorted(derive_kinds("eve"))
+        assert ["result"] * 4 == derive_kinds("ada")
         texts = [each.text for each in notices.of("eve", 99)]
         assert any(text.startswith("game 1: crasher lost against anna: ") for text in texts)
         assert "crasher has failed by itself in 3 games in a row, last in game 3" in texts
         assert "crasher is disqualified: it only crashes" in texts
         cup.store.withdraw("spring-cup", AUTHORS["ada"], "it is ill", is_annulled=True)
-        assert ["withdrawn", *["result"] * 4] == told("ada")
+        assert ["withdrawn", *["result"] * 4] == derive_kinds("ada")
         assert f"{AUTHORS['ada']} withdrew: it is ill" in [each.text for each in notices.of("ada", 99)]
 
 

@@ -32,9 +32,9 @@ def test_author_gets_only_the_output_of_their_own_agent_and_the_public_none(file
 
     first, second = private_part(file, 0), private_part(file, 1)
     assert first.bytes_of(EntryKind.READ).startswith(f"DEBUG {SECRET} one\r\n".encode())
-    for private, own, other in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
-        assert own in private.bytes_of(EntryKind.READ)
-        assert other not in private.bytes_of(EntryKind.READ)
+    for private, name, other_name in ((first, b" one ", b" two "), (second, b" two ", b" one ")):
+        assert name in private.bytes_of(EntryKind.READ)
+        assert other_name not in private.bytes_of(EntryKind.READ)
         assert SECRET.encode() in private.bytes_of(EntryKind.STDERR)
 
 

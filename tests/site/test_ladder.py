@@ -50,22 +50,22 @@ def test_a_ladder_that_is_followed_is_the_same_as_one_that_is_read_at_once(tmp_p
     with joins(tmp_path / "cup") as cup:
         follower, name = LadderRatings(), cup.contest.name
 
-        def look() -> ContestView:
+        def read_and_compare() -> ContestView:
             contest = cup.contest.read()
             assert contest.ladder == replace(contest, ladder_ratings=follower).ladder
             return contest
 
-        assert "zoe" not in look().ladder
+        assert "zoe" not in read_and_compare().ladder
         cup.play(6)
-        entered = look()
+        entered = read_and_compare()
         assert entered.ladder["zoe"].start == 1500
         cup.store.annul(cup.store.games(name)[2].id, "a power cut")
-        look()
+        read_and_compare()
         cup.play(4)
-        look()
+        read_and_compare()
         cup.store.disqualify(name, "bert", "by the organiser")
         cup.play()
-        last = look()
+        last = read_and_compare()
         assert last.is_over
         orders = sorted(point.order for each in last.ladder.values() for point in each.history)
         assert [order for order in range(1, len(last.results) + 1) for _ in "ab"] == orders

@@ -106,8 +106,8 @@ def test_a_void_is_played_again_and_two_in_a_row_are_held_until_released(store: 
     assert 2 == issued(store).attempt
     assert GameState.HELD is store.void(game, 2, "the Engine is gone", None, allowed=2)
     assert store.issue("cup", "here") is None
-    (held,) = store.games("cup")
-    assert (GameState.HELD, 2, "the Engine is gone") == (held.state, held.attempt, held.why)
+    (held_game,) = store.games("cup")
+    assert (GameState.HELD, 2, "the Engine is gone") == (held_game.state, held_game.attempt, held_game.why)
     assert 1 == store.release("cup", "the Engine is back")
     assert 3 == issued(store).attempt
     # One more void holds it again.
@@ -213,10 +213,10 @@ def test_no_two_hosts_get_the_same_game(store: Store, url: str) -> None:
     got: list[str] = []
 
     def drain() -> None:
-        with closing(Store(url)) as own:
-            while (found := own.issue("cup", "host")) is not None:
+        with closing(Store(url)) as thread_store:
+            while (found := thread_store.issue("cup", "host")) is not None:
                 got.append(found.id)
-                own.accept(found.id, found.attempt, ended())
+                thread_store.accept(found.id, found.attempt, ended())
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda _: drain(), range(8)))

@@ -51,18 +51,23 @@ def taken(register: Register, worker: str = "w") -> Submission:
 
 
 def through(
-    register: Register, came: ProcessingResult, author: str = "ada", name: str = "five", title: str = "", **options: int
+    register: Register,
+    result: ProcessingResult,
+    author: str = "ada",
+    name: str = "five",
+    title: str = "",
+    **options: int,
 ) -> Submission:
-    return ended(register, register.receive(upload(author, name, title=title)), came, **options)
+    return ended(register, register.receive(upload(author, name, title=title)), result, **options)
 
 
-def ended(register: Register, received: Submission, came: ProcessingResult, **options: int) -> Submission:
+def ended(register: Register, received: Submission, result: ProcessingResult, **options: int) -> Submission:
     found = register.take("w", received.id)
     assert found is not None
-    return register.finish(received.id, found.attempt, came, **options)
+    return register.finish(received.id, found.attempt, result, **options)
 
 
-def told(register: Register, number: int) -> list[tuple[str, str, str]]:
+def changes_of(register: Register, number: int) -> list[tuple[str, str, str]]:
     return [(change.who, change.state, change.why) for change in register.journal(number)]
 
 
@@ -76,7 +81,7 @@ def test_an_upload_passes_and_becomes_an_entry(register: Register) -> None:
     assert (SubmissionState.PASSED, 1, "d" * 64) == (passed.state, passed.version, passed.digest)
     assert [passed] == register.entries() == register.submissions()
     expected = [("ada", "received", ""), ("judge", "processing", ""), ("judge", "passed", "")]
-    assert expected == told(register, passed.id)
+    assert expected == changes_of(register, passed.id)
 
 
 def test_author_with_too_many_agents_is_refused(register: Register) -> None:
@@ -125,8 +130,8 @@ def test_refused_agent_stays_in_quarantine_until_the_organiser_gives_a_reason(re
     approved = register.approve(refused.id, "organiser", "the host was busy")
     assert SubmissionState.APPROVED is approved.state
     assert [approved] == register.entries()
-    assert ("organiser", "approved", "the host was busy") == told(register, refused.id)[-1]
-    assert ("judge", "refused", "it loses on time") == told(register, refused.id)[-2]
+    assert ("organiser", "approved", "the host was busy") == changes_of(register, refused.id)[-1]
+    assert ("judge", "refused", "it loses on time") == changes_of(register, refused.id)[-2]
     without_an_agent = through(register, ProcessingResult("it does not compile", "", None, None, "b" * 64, None))
     with pytest.raises(NotNowError, match="did not produce a playable agent: it does not compile"):
         register.approve(without_an_agent.id, "organiser", "please")
@@ -246,7 +251,7 @@ def test_submission_withdrawn_during_processing_has_no_effect(register: Register
     register.withdraw(number, "ada", "again")
     assert SubmissionState.WITHDRAWN is register.finish(number, 1, good()).state
     assert [] == register.entries()
-    assert ("ada", "withdrawn", "the wrong file") == told(register, number)[-1]
+    assert ("ada", "withdrawn", "the wrong file") == changes_of(register, number)[-1]
     with pytest.raises(NotNowError):
         register.retry(number, "organiser", "")
 
@@ -305,11 +310,11 @@ def test_no_two_workers_get_the_same_and_no_two_uploads_the_same_version(registe
     got: list[Submission] = []
 
     def receive_and_drain(number: int) -> None:
-        with closing(Register(url, "cup")) as own:
+        with closing(Register(url, "cup")) as thread_register:
             for _ in range(3):
-                own.receive(upload(f"author {number}", f"agent{number}"))
-            while (found := own.take(f"worker {number}")) is not None:
-                got.append(own.finish(found.id, found.attempt, good(found.name)))
+                thread_register.receive(upload(f"author {number}", f"agent{number}"))
+            while (found := thread_register.take(f"worker {number}")) is not None:
+                got.append(thread_register.finish(found.id, found.attempt, good(found.name)))
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(receive_and_drain, range(8)))

@@ -33,7 +33,7 @@ def commit(store: FolderStore, record: Path, kill_at: int, owners: tuple[str, st
     countdown = [kill_at]
     for name in ("replace", "unlink", "mkdir"):
         setattr(Path, name, deadly(getattr(Path, name), countdown))
-    with store.held(owners):
+    with store.lock_owners(owners):
         for seat in (0, 1):
             GameShelf(store, owners).put(seat, pack_folder({b"of": b"seat %d" % seat}))
         store.commit(file, record, dict(enumerate(owners)))

@@ -23,7 +23,7 @@ from judge.transparency.log import ContestLog, SignedLog
 from judge.transparency.merkle import EMPTY_ROOT, Tree
 from judge.transparency.receipt import MAX_RECEIPT_BYTES, Receipt
 from tests.publish.public import Public, sign_again
-from tests.verify.log_forgeries import NOTE, found, held, lines_of, old_checkpoint, rewrite, with_event
+from tests.verify.log_forgeries import NOTE, export_contest, found, lines_of, old_checkpoint, rewrite, with_event
 
 pytestmark = pytest.mark.slow
 
@@ -100,10 +100,10 @@ def test_a_long_log_stays_where_it_is_stored() -> None:
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     log = ContestLog("cup", read)
-    held = tracemalloc.get_traced_memory()[0] - before
+    log_bytes = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
 
-    assert held < 200_000
+    assert log_bytes < 200_000
     whole = Tree(line.leaf for line in read(0, 8_000))
     assert whole.root() == log.checkpoint().root
     assert whole.consistency(777, 8_000) == log.tree.consistency(777, 8_000)
@@ -122,7 +122,7 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
         with closing(SignedLog(url, "spring-cup", tmp_path)) as log:
             answers.extend((log.receipt(number), log.receipt(number + 1)))
 
-    public = held(tmp_path, key, between=submit)
+    public = export_contest(tmp_path, key, between=submit)
     receipt, missing = answers
     assert receipt is not None
     assert None is missing
@@ -156,7 +156,7 @@ def test_a_receipt_proves_that_an_upload_is_in_the_log_or_was_dropped(
         problems()
 
     # The organiser begins again without the upload.
-    again = held(tmp_path / "again", key)
+    again = export_contest(tmp_path / "again", key)
     answer.write_text(receipt.model_dump_json())
     found = verify_export(again.directory, again.public_key, receipt=answer).problems
     assert 2 == len(found)

@@ -524,8 +524,10 @@ def change_page(forger: Forger) -> None:
 def won_at_first(forger: Forger) -> tuple[Row, int, int]:
     """A game that ended by the rules at its first attempt; its lines `started` and `accepted`."""
     row = forger.game(lambda row: row["attempt"] == 1 and "row" in row["reason"])
-    own = [at for at, line in enumerate(forger.lines) if line.game == row["id"]]
-    started, accepted = (next(at for at in own if forger.lines[at].event == event) for event in ("started", "accepted"))
+    positions = [at for at, line in enumerate(forger.lines) if line.game == row["id"]]
+    started, accepted = (
+        next(at for at in positions if forger.lines[at].event == event) for event in ("started", "accepted")
+    )
     return row, started, accepted
 
 

@@ -184,8 +184,8 @@ class Contest:
             game, path = rows[row["number"]], row["record"]
             record = read_json((self.directory / path).read_bytes())["record"]
             self.problems.compare(path, record, {"id": game["id"], "attempt": row["attempt"]})
-            own = [files[game["first"]], files[game["second"]]]
-            self.problems.compare(f"{path}, files", [seat["digest"] for seat in record["spec"]["seats"]], own)
+            digests = [files[game["first"]], files[game["second"]]]
+            self.problems.compare(f"{path}, files", [seat["digest"] for seat in record["spec"]["seats"]], digests)
             if row is game:
                 self.problems.compare(path, row, claims_of(record, row))
             is_void = record["verdict"] == "void" and record["winner"] is None
@@ -339,8 +339,8 @@ class Contest:
             words = f"submission {number} passed before the entries were locked in, but does not take part"
             self.expect(files.get(number) == passed[number][1], words)
         for event, table in LEFT_OR_ENTERED.items():
-            told = [(line["data"], line["digest"]) for line in self.lines if line["event"] == event]
-            logged = sorted((data["agent"], data["why"], digest) for data, digest in told)
+            events = [(line["data"], line["digest"]) for line in self.lines if line["event"] == event]
+            logged = sorted((data["agent"], data["why"], digest) for data, digest in events)
             digests = [sha256(row["entry"].encode()) if "entry" in row else None for row in self.tables[table]]
             rows = zip(self.tables[table], digests, strict=True)
             listed = sorted((row["agent"], row["why"], digest) for row, digest in rows)
@@ -430,20 +430,22 @@ def check_cup(directory: Path, problems: Problems) -> None:
         if not league["contest"]:
             problems.expect(not league["places"] and not is_over, f"{name}: over or with places, but not begun")
             continue
-        own = Contest(directory / name, problems)
-        out = [row["agent"] for row in own.tables["disqualified"]]
-        rows = [row for row in own.tables["standings"] if row["agent"] not in out]
+        contest = Contest(directory / name, problems)
+        out = [row["agent"] for row in contest.tables["disqualified"]]
+        rows = [row for row in contest.tables["standings"] if row["agent"] not in out]
         problems.compare(f"{name}, places", league["places"], [[row["place"], row["agent"]] for row in rows])
-        is_open = any(row["state"] in ("pending", "running", "held") for row in own.games)
-        is_right = not is_open if is_over else is_open or own.form["name"] not in DRAWN_AT_START
+        is_open = any(row["state"] in ("pending", "running", "held") for row in contest.games)
+        is_right = not is_open if is_over else is_open or contest.form["name"] not in DRAWN_AT_START
         problems.expect(is_right, f"{name}: over with open games, or not over without them")
         for key in ("skip", "seats"):
-            if own.form.get(key):
-                own.form[key].pop("agents", None)  # the leagues below may decide them
-        of_cup = {key: own.document[key] for key in (*OF_CUP, *(each for each in ("clocks",) if each in own.document))}
-        first, digest = own.lines[0], sha256(canonical(of_cup))
+            if contest.form.get(key):
+                contest.form[key].pop("agents", None)  # the leagues below may decide them
+        of_cup = {
+            key: contest.document[key] for key in (*OF_CUP, *(each for each in ("clocks",) if each in contest.document))
+        }
+        first, digest = contest.lines[0], sha256(canonical(of_cup))
         words = {"cup": announced["name"], "announcement": sha256(data)}
-        found = [first["event"], first["data"], own.document["name"], digest]
+        found = [first["event"], first["data"], contest.document["name"], digest]
         problems.compare(f"{name}, announcement.json", found, ["announced", words, right["contest"], right["terms"]])
         for row in rows if is_over and league["medals"] else []:
             agent, place = row["agent"], row["place"]

@@ -99,14 +99,16 @@ def meetings(contest: Row, tables: Row, out: set[str], problems: Problems) -> Me
     for pairing in tables["pairings"]:
         first, second = pairing["first"], pairing["second"] or ""
         games = played.get((pairing["round"], pairing["table"]), [])
-        own, other = (added(*(game[agent] for game in games)) for agent in (first, second))
+        first_totals, second_totals = (added(*(game[agent] for game in games)) for agent in (first, second))
         if not second:
-            own |= {"byes": 1, "points": float(duel["win"] if duel else legs * best)}
+            first_totals |= {"byes": 1, "points": float(duel["win"] if duel else legs * best)}
         elif duel:
-            lead = own["points"] - other["points"]
+            lead = first_totals["points"] - second_totals["points"]
             words = ("draw", "draw") if lead == 0 else ("win", "loss") if lead > 0 else ("loss", "win")
-            own["points"], other["points"] = (float(duel[word]) if len(games) == legs else 0.0 for word in words)
-        for agent, opponent, totals in ((first, second, own), (second, first, other)):
+            first_totals["points"], second_totals["points"] = (
+                float(duel[word]) if len(games) == legs else 0.0 for word in words
+            )
+        for agent, opponent, totals in ((first, second, first_totals), (second, first, second_totals)):
             if agent and not out & {first, second}:
                 met[agent][opponent] = added(met[agent].get(opponent, NOTHING), totals, NOTHING | {"pairings": 1})
     return met
@@ -140,13 +142,13 @@ def check_places(ranking: list[str], standings: list[Row], out: set[str], met: M
 
 def criterion(name: str, agent: str, equal: list[str], met: Met) -> float | None:
     totals, against = {each: added(*met[each].values()) for each in met}, met[agent]
-    own = totals[agent]
+    agent_totals = totals[agent]
     points = {other: totals[other or agent]["points"] for other in against}  # a bye counts as an equal opponent
     match name:
         case "points" | "wins":
-            return own[name]
+            return agent_totals[name]
         case "ratio":
-            return (own["wins"] + 1e-8) / (own["losses"] + 1e-8)
+            return (agent_totals["wins"] + 1e-8) / (agent_totals["losses"] + 1e-8)
         case "direct":
             have_met = all(other in met[each] for each in equal for other in equal if other != each)
             return sum(against[other]["points"] for other in equal if other != agent) if have_met else 0
@@ -159,7 +161,7 @@ def criterion(name: str, agent: str, equal: list[str], met: Met) -> float | None
             return sum(against[other]["points"] for other in lost if points[other] >= lost[other] - 1e-9)
         case "time":
             have_replied = all(totals[each]["replies"] for each in equal)
-            return -own["charged_ms"] / own["replies"] if have_replied else 0
+            return -agent_totals["charged_ms"] / agent_totals["replies"] if have_replied else 0
         case "rating":
             return ratings(met).get(agent)
         case "elo":  # the model with intervals is not computed here
@@ -173,14 +175,14 @@ def ratings(met: Met) -> dict[str, float]:
     games = {agent: sum(each["games"] for each in met[agent].values()) for agent in met}
     strengths = {agent: 1.0 for agent in met if games[agent]}
     for _ in range(300):
-        for agent, own in strengths.items():
+        for agent, strength in strengths.items():
             won = rate = 0.0
             for other in (other for other, each in met[agent].items() if each["games"]):
                 mine, its, theirs = met[agent][other], met[other][agent], strengths[other]
                 virtual = mine["draws"] + mine["games"] * (1 / games[agent] + 1 / games[other])
                 won += mine["wins"] + virtual
-                rate += (mine["wins"] + virtual) / (own + margin * theirs)
-                rate += margin * (its["wins"] + virtual) / (margin * own + theirs)
+                rate += (mine["wins"] + virtual) / (strength + margin * theirs)
+                rate += margin * (its["wins"] + virtual) / (margin * strength + theirs)
             strengths[agent] = won / rate
     elo = {agent: 400 * math.log10(strength) for agent, strength in strengths.items()}
     return {agent: 1600 + each - sum(elo.values()) / len(elo) for agent, each in elo.items()}

@@ -30,7 +30,7 @@ NOTE = 6
 """The leaf of that remark."""
 
 
-def held(folder: Path, key: Ed25519PrivateKey, between: Callable[[Store], object] = nothing) -> Public:
+def export_contest(folder: Path, key: Ed25519PrivateKey, between: Callable[[Store], object] = nothing) -> Public:
     with Cup(folder / "cup", PAIR, drawn=between) as cup:
         with_a_remark(cup)
         return cup.export(folder, key)

@@ -210,8 +210,8 @@ def test_old_checkpoint_is_for_one_league(published: Public, tmp_path: Path) -> 
 
 def give_medals(cup: Any, league: int, sign: int = 1) -> None:
     for place, agent in cup["leagues"][league]["places"][:3]:
-        own = next(each for each in cup["medals"] if each["agent"] == agent)
-        own[["gold", "silver", "bronze"][place - 1]] += sign
+        medals = next(each for each in cup["medals"] if each["agent"] == agent)
+        medals[["gold", "silver", "bronze"][place - 1]] += sign
     cup["medals"] = [each for each in cup["medals"] if each["gold"] + each["silver"] + each["bronze"]]
 
 

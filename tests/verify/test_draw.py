@@ -34,7 +34,7 @@ from tests.contests import PAIR, Recipe, nothing
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
 from tests.verify import independent_reading
-from tests.verify.log_forgeries import held, in_document, other_digest, rewrite
+from tests.verify.log_forgeries import export_contest, in_document, other_digest, rewrite
 from tests.verify.second_opinion import accepted, second_opinion
 
 
@@ -143,7 +143,7 @@ def test_an_entry_that_passed_and_was_dropped_is_found(logged: Public, tmp_path:
             failed = register.receive(Upload("ada", "fred", "a.zip", "a" * 64, 100), None, "w").id
             register.fail(failed, 1, "the Engine was gone", 1, 1)
 
-    public = held(tmp_path, logged.key, between=submit)
+    public = export_contest(tmp_path, logged.key, between=submit)
     report = verify_export(public.directory, public.public_key)
     assert ["submission 2 passed before the entries were locked in, but does not take part"] == list(report.problems)
     assert list(report.problems) == second_opinion(public.directory, public.public_key)

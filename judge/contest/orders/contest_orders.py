@@ -275,7 +275,7 @@ class Enter(ContestOrder):
         agent, name, parent, why = self.given.target, self.entry.name, self.entry.parent, self.given.why
         if inner.number_of_entries(self.name) != self.row.rank - 1:
             raise InputError(sentence("another agent entered in the meantime: open this page again"))
-        if RegisterReader.within(inner, self.name).get(self.submission).state not in ENTERS:
+        if RegisterReader.for_contest(inner, self.name).get(self.submission).state not in ENTERS:
             raise InputError(sentence(f"{name} was withdrawn in the meantime"))
         refuse_frozen(inner, self.name)
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)

@@ -83,7 +83,7 @@ class Late(RegisterOrder):
         author = self.given.target
         if inner.is_locked_in():
             raise InputError(sentence("The contest has begun: a late submission cannot be permitted any more."))
-        if author not in Notices.within(inner, self.name).authors():
+        if author not in Notices.for_contest(inner, self.name).authors():
             raise InputError(sentence(f"there is no author {author!r}"))
         inner.note(LateAllowed(author, self.given.why))
         return Effect(

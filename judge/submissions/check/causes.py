@@ -149,8 +149,8 @@ def _python(lines: Sequence[str]) -> str:
     if not errors:
         return ""
     places = [found for line in lines[: errors[-1]] if (found := _PYTHON_PLACE.match(line))]
-    own = [place for place in places if not place[1].startswith(("/", "<"))] or places
-    return _at(lines[errors[-1]], own[-1]) if places else ""
+    agent_places = [place for place in places if not place[1].startswith(("/", "<"))]
+    return _at(lines[errors[-1]], (agent_places or places)[-1]) if places else ""
 
 
 def _java(lines: Sequence[str]) -> str:

@@ -142,11 +142,13 @@ def diagnose(talk: RecordedTalk) -> Diagnosis:
 
 def _repeating(talk: RecordedTalk) -> str:
     names = {path.name for path in talk.program.iterdir()}
-    own = names - {MANIFEST}
+    program_files = names - {MANIFEST}
     name = talk.seat_spec.name
     # A build adds the manifest.
-    is_alone = len(own) == 1 and (names == own or {Path(each).stem for each in own} == {name})
-    agent = own.pop() if is_alone else name
+    is_alone = len(program_files) == 1 and (
+        names == program_files or {Path(each).stem for each in program_files} == {name}
+    )
+    agent = program_files.pop() if is_alone else name
     policy = shell_quoted(talk.record.spec.policy.name)
     return f"judge check ./{shell_quoted(agent)} --policy {policy} --keep conversations"
 

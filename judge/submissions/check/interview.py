@@ -334,10 +334,10 @@ def _fix_of(answer: ProbeAnswer, protocol: str) -> str:
     return fix_for(answer.fault.verdict, answer.fault.reason, protocol, form_advice(answer.said, "", protocol))
 
 
-def time_of(results: QuestionResults, told: Policy) -> Iterator[Finding]:
+def time_of(results: QuestionResults, announced_policy: Policy) -> Iterator[Finding]:
     """Compare turns with the announced limit. Only the policy's own limit fails."""
     late = [diagnosis for _, verdict, diagnosis in results.stopped if verdict in TURN_LIMITS]
-    limit_ms = told.clock.answer_ms
+    limit_ms = announced_policy.clock.answer_ms
     slowest = max(results.turns_ms, default=0.0)
     if late:
         yield failed("time", late[0].evidence, late[0].fix)

@@ -257,7 +257,7 @@ class OverlongError(JudgeError):
     """The agent exceeded its awake time."""
 
 
-def within(policy: Policy, left_ms: int) -> Policy:
+def with_shorter_waits(policy: Policy, left_ms: int) -> Policy:
     """Policy with waits of at most `left_ms`."""
     clock = policy.clock
     longest_ms = clock.announced_answer_ms
@@ -354,9 +354,9 @@ class Examinee:
     def _seats(self, policy: Policy, options: dict[str, Any]) -> tuple[SeatSpec, SeatSpec]:
         agent, partner = self.agent.seat(policy), self.partner.seat(policy)
         ending = {"line_ending": self.line_ending} if self.line_ending else {}
-        own = agent.protocol_options | ending | options
+        protocol_options = agent.protocol_options | ending | options
         return (
-            agent.model_copy(update={"protocol_options": own}),
+            agent.model_copy(update={"protocol_options": protocol_options}),
             partner.model_copy(update={"name": f"partner-{partner.name}"[:64]}),
         )
 
@@ -365,7 +365,7 @@ class Examinee:
     ) -> RecordedTalk:
         programs = {agent.digest: agent.program for agent in (self.agent, self.partner)}
         left_ms = max(1, int(min(self.seconds * 1000 - self._spent_ms, NEVER_MS)))
-        whole, spec = spec, spec.model_copy(update={"policy": within(spec.policy, left_ms)})
+        whole, spec = spec, spec.model_copy(update={"policy": with_shorter_waits(spec.policy, left_ms)})
         interviews: list[Interview] = []
 
         def new_interview() -> Interview:

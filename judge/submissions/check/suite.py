@@ -174,9 +174,9 @@ def _talked_to(examinee: Examinee, names: Set[str]) -> Iterator[Finding]:
     policy = interview.hurried(examinee.policy)
     options = protocol_entry(examinee.protocol).options
     given = examinee.policy.protocol.get(examinee.protocol, {})
-    own = examinee.agent.seat(examinee.policy).protocol_options
+    agent_options = examinee.agent.seat(examinee.policy).protocol_options
     # agent.toml overrides the policy. Empty if the protocol has only one.
-    ending = str(getattr(options(**(given | own)), "line_ending", ""))
+    ending = str(getattr(options(**(given | agent_options)), "line_ending", ""))
     results = interview.ask_all(examinee, policy, ending)
     if results.ending is not None:
         yield failed("line-ending", results.ending.evidence, results.ending.fix)

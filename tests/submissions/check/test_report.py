@@ -8,7 +8,7 @@ from judge.submissions.check.causes import headline
 from judge.submissions.check.diagnosis import fix_for
 from judge.submissions.check.interview import hurried
 from judge.submissions.check.report import failed, passed, warned, without_repetitions
-from judge.submissions.check.runner import within
+from judge.submissions.check.runner import with_shorter_waits
 
 CASES = {
     "Python": (
@@ -129,5 +129,5 @@ def test_questions_have_a_limit_of_an_answer_alone(control: str, notation: str, 
 def test_a_check_shortens_only_longer_answers() -> None:
     policy = load_policy("gomocup-freestyle", clock="60+0.6")
 
-    assert policy == within(policy, 61_000)
-    assert "60+0.6@5" == within(policy, 5000).clock.notation
+    assert policy == with_shorter_waits(policy, 61_000)
+    assert "60+0.6@5" == with_shorter_waits(policy, 5000).clock.notation
