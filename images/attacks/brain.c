@@ -50,8 +50,8 @@ void say(const char *format, ...) {
 }
 
 void got(const char *what) { say("MESSAGE got %s", what); }
-void held(const char *what, const char *by) { say("MESSAGE denied %s %s", what, by); }
-void denied(const char *what, int error) { held(what, strerrorname_np(error) ? strerrorname_np(error) : "?"); }
+void denied_by(const char *what, const char *by) { say("MESSAGE denied %s %s", what, by); }
+void denied(const char *what, int error) { denied_by(what, strerrorname_np(error) ? strerrorname_np(error) : "?"); }
 
 void did(const char *what, long count) { say("MESSAGE did %s %ld", what, count); }
 
@@ -89,7 +89,7 @@ void try_apart(const char *what, long (*thing)(void)) {
     }
     waitpid(child, &status, 0);
     if (WIFSIGNALED(status))
-        held(what, sigabbrev_np(WTERMSIG(status)));
+        denied_by(what, sigabbrev_np(WTERMSIG(status)));
     else if (WEXITSTATUS(status))
         denied(what, WEXITSTATUS(status));
     else

@@ -39,8 +39,8 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void put(int fd, const char *data, size_t size);
 void got(const char *what);
 void denied(const char *what, int error);
-void held(const char *what, const char *by); /* denied by something that has no errno */
-void tried(const char *what, long result);   /* of a system call: -1 is a denial with errno */
+void denied_by(const char *what, const char *by); /* denied by something that has no errno */
+void tried(const char *what, long result);        /* of a system call: -1 is a denial with errno */
 void did(const char *what, long count);
 
 long now_ns(void);

@@ -169,7 +169,7 @@ static void tell_of_pondering(void) {
     if (10 * used > passed)
         got("pondering");
     else
-        held("pondering", "FREEZER");
+        denied_by("pondering", "FREEZER");
     say("MESSAGE the helper had %ld of %ld ms", used, passed);
 }
 

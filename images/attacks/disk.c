@@ -169,7 +169,7 @@ static void leave_behind(void) {
     if (found)
         got("leftover");
     else
-        held("leftover", "NONE");
+        denied_by("leftover", "NONE");
 }
 
 /* D16  Changes what a file counts towards, and marks it as not to be removed. */

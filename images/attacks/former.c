@@ -36,7 +36,7 @@ static void found(const char *what, int is_there) {
     if (is_there)
         got(what);
     else
-        held(what, "NONE");
+        denied_by(what, "NONE");
 }
 
 /* --- R1 to R6: files ----------------------------------------------------------------------------- */

@@ -238,16 +238,16 @@ static long move_number(const char *path, const char *before) {
     return last - first;
 }
 
-static void look(const char *what, const char *path, const char *before) {
+static void report_number(const char *what, const char *path, const char *before) {
     if (move_number(path, before) >= MOVES - 1)
         got(what);
     else
-        held(what, "NONE");
+        denied_by(what, "NONE");
 }
 
 static void move_numbers(void) {
-    look("sessions", "/proc/self/autogroup", "/autogroup-");
-    look("processes", "/proc/stat", "processes ");
+    report_number("sessions", "/proc/self/autogroup", "/autogroup-");
+    report_number("processes", "/proc/stat", "processes ");
 }
 
 const struct attack attacks[] = {

@@ -213,7 +213,7 @@ static void g10(void) {
 #ifdef SYS_modify_ldt
     try_apart("modify_ldt", change_segments);
 #else
-    held("modify_ldt", "ENOSYS");
+    denied_by("modify_ldt", "ENOSYS");
 #endif
 }
 
@@ -353,7 +353,7 @@ static void g19(void) {
     if (after.ru_majflt - before.ru_majflt > size / 4096 / 2)
         got("cleared-pages");
     else
-        held("cleared-pages", "NONE");
+        denied_by("cleared-pages", "NONE");
 }
 
 /* G20  Has a kernel thread look at the pressure of the host and of its box, and tell it of changes. */

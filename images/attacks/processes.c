@@ -238,13 +238,13 @@ static void look_for_setuid(void) {
     if (count_of_setuid)
         got("setuid-file");
     else
-        held("setuid-file", "NONE");
+        denied_by("setuid-file", "NONE");
     try_apart("setuid", become_root);
     FILE *status = fopen("/proc/self/status", "r");
     size_t size = status ? fread(text, 1, sizeof text - 1, status) : 0;
     text[size] = 0;
     if (strstr(text, "NoNewPrivs:\t1"))
-        held("new-privileges", "NONE");
+        denied_by("new-privileges", "NONE");
     else
         got("new-privileges");
 }
@@ -258,7 +258,7 @@ static void look_at_groups(void) {
     if (more)
         got("group");
     else
-        held("group", "NONE");
+        denied_by("group", "NONE");
     gid_t shadow = 42;
     tried("setgroups", setgroups(1, &shadow));
 }
@@ -279,7 +279,7 @@ static void dump_core(void) {
     if (WCOREDUMP(status))
         got("core");
     else
-        held("core", "NONE");
+        denied_by("core", "NONE");
 }
 
 /* --- C9: what the kernel counts by user ----------------------------------------------------------

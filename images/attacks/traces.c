@@ -74,7 +74,7 @@ static void leave_pages(void) {
     if (found == mark)
         got("residue");
     else
-        held("residue", "NONE");
+        denied_by("residue", "NONE");
     say("MESSAGE found %08x", found);
     munmap(pages, (size_t)status.st_size);
     posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
@@ -113,7 +113,7 @@ static void ask_for_locks(void) {
     if (heard)
         got("lock-of-another-box");
     else
-        held("lock-of-another-box", "NONE");
+        denied_by("lock-of-another-box", "NONE");
     say("MESSAGE heard %08x", heard);
 }
 

@@ -23,7 +23,7 @@ static const struct brain *brain;
 static int64_t turn_ms = NOT_TOLD;
 static int64_t match_ms = NOT_TOLD; /* what is left of the match */
 static int rule;
-static enum side own; /* set when the first stone of a game is asked for or told */
+static enum side own_side; /* set when the first stone of a game is asked for or told */
 static bool started;
 static void (*take_row)(const char *line); /* who reads the rows that end with DONE; NULL outside of them */
 
@@ -91,12 +91,12 @@ static void answer_move(void)
     struct report report;
     if (!gomocup_plays_rule())
         return;
-    int move = search_move(&(struct task){.side = own, .deadline = gomocup_deadline()}, &report);
+    int move = search_move(&(struct task){.side = own_side, .deadline = gomocup_deadline()}, &report);
     if (move == NO_CELL) {
         gomocup_answer("ERROR no free cell");
         return;
     }
-    board_put(move, own);
+    board_put(move, own_side);
     print_report(&report);
     printf("%d,%d\r\n", cell_x(move), cell_y(move));
     fflush(stdout);
@@ -148,7 +148,7 @@ static void on_rectstart(const char *text)
 static void on_begin(const char *text)
 {
     (void)text;
-    own = board_turn();
+    own_side = board_turn();
     answer_move();
 }
 
@@ -160,8 +160,8 @@ static void on_turn(const char *text)
         return;
     }
     if (board.stones == 0)
-        own = WHITE;
-    board_put(at, other(own));
+        own_side = WHITE;
+    board_put(at, other(own_side));
     answer_move();
 }
 
@@ -189,10 +189,10 @@ static void take_sides(const int *owner)
     for (int at = 0; at < CELLS; at++)
         if (owner[at] == 1 || owner[at] == 2)
             stones[owner[at]]++;
-    own = stones[1] == stones[2] ? BLACK : WHITE;
+    own_side = stones[1] == stones[2] ? BLACK : WHITE;
     for (int at = 0; at < CELLS; at++)
         if (owner[at] == 1 || owner[at] == 2)
-            board_put(at, owner[at] == 1 ? own : other(own));
+            board_put(at, owner[at] == 1 ? own_side : other(own_side));
         else if (owner[at] != 0)
             board_block(at); /* 3: a stone that belongs to neither side any more */
 }

@@ -23,7 +23,7 @@ static struct square {
     enum kind kind; /* the type that was announced last, or UNKNOWN */
 } board[SQUARES];   /* x + SIDE * y */
 
-static enum colour own;
+static enum colour own_colour;
 static bool reading_board; /* between BOARD and END BOARD */
 static int last_moved, last_selected;
 
@@ -64,7 +64,7 @@ static void move_piece(int from, int to)
     if (piece.kind == PAWN && to / SIDE == (piece.colour == WHITE ? 0 : SIDE - 1))
         piece.kind = QUEEN;
     board[to] = piece;
-    if (piece.colour == own)
+    if (piece.colour == own_colour)
         last_moved = to;
 }
 
@@ -91,7 +91,7 @@ static int neighbour(int at, int dx, int dy)
 /* The first square with this colour on it (NOBODY: empty) that a pawn can reach. */
 static int find_pawn_target(int at, enum colour wanted)
 {
-    int forward = own == WHITE ? -1 : 1;
+    int forward = own_colour == WHITE ? -1 : 1;
     int ahead = neighbour(at, 0, forward);
     if (wanted == NOBODY)
         return ahead != NOWHERE && board[ahead].colour == NOBODY ? ahead : NOWHERE;
@@ -132,7 +132,7 @@ static void answer(int at)
 
 static bool can_step(int at)
 {
-    return board[at].colour == own && find_target(at, known_kind(at), NOBODY) != NOWHERE;
+    return board[at].colour == own_colour && find_target(at, known_kind(at), NOBODY) != NOWHERE;
 }
 
 /* The first square from `start` on, round the board, that is fit; NOWHERE if none is. */
@@ -148,7 +148,7 @@ static int find_square(int start, bool (*is_fit)(int at))
 
 static bool is_own(int at)
 {
-    return board[at].colour == own;
+    return board[at].colour == own_colour;
 }
 
 static void select_piece(void)
@@ -164,7 +164,7 @@ static void move_selected(void)
     enum kind kind = board[last_selected].kind; /* as it was just announced */
     int to = find_target(last_selected, kind, NOBODY);
     if (to == NOWHERE)
-        to = find_target(last_selected, kind, own == WHITE ? BLACK : WHITE);
+        to = find_target(last_selected, kind, own_colour == WHITE ? BLACK : WHITE);
     answer(to);
 }
 
@@ -215,7 +215,7 @@ static void on_announcement(const char *line)
         return;
     }
     board[from].kind = kind_of(strrchr(line, ' ') + 1);
-    if (board[from].colour == own)
+    if (board[from].colour == own_colour)
         last_selected = from;
 }
 
@@ -235,7 +235,7 @@ static void on_line(const char *line)
         memset(board, 0, sizeof board);
         reading_board = true;
     } else if (begins_with(line, "white") || begins_with(line, "black")) {
-        own = line[0] == 'w' ? WHITE : BLACK;
+        own_colour = line[0] == 'w' ? WHITE : BLACK;
         set_up();
     } else {
         on_announcement(line);

@@ -149,11 +149,11 @@ class Board:
     def owner(self, square):
         return self.pieces[square].colour if square in self.pieces else None
 
-    def risks(self, own):
+    def risks(self, colour):
         """For each square the chance that an enemy could capture on it."""
         safe = dict.fromkeys([(x, y) for x in range(SIDE) for y in range(SIDE)], 1.0)
         for square, piece in self.pieces.items():
-            if piece.colour != own:
+            if piece.colour != colour:
                 for end, chance in self.reach(square, piece).items():
                     safe[end] *= 1 - min(1, chance)
         return {square: 1 - chance for square, chance in safe.items()}
@@ -178,9 +178,9 @@ class Player:
 
     def choose_piece(self):
         pieces = self.board.pieces.items()
-        own = [square for square, piece in pieces if piece.colour == self.colour]
+        squares = [square for square, piece in pieces if piece.colour == self.colour]
         risks = self.board.risks(self.colour)
-        return self.best(own, lambda square: self.selection_value(square, risks))
+        return self.best(squares, lambda square: self.selection_value(square, risks))
 
     def selection_value(self, square, risks):
         """What the best move is worth, on average over the types that the piece may become."""

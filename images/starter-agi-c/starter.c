@@ -29,9 +29,9 @@ static bool is_near(Point point);
 // Your move: one of `points`, where you may play, at least one. Replace this.
 static Point choose_move(const Point points[], int count)
 {
-    int own = stones % 2 == 0 ? BLACK : WHITE, other = BLACK + WHITE - own;
+    int colour = stones % 2 == 0 ? BLACK : WHITE, other = BLACK + WHITE - colour;
     for (int i = 0; i < count; i++)
-        if (makes_five(points[i], own))
+        if (makes_five(points[i], colour))
             return points[i];
     for (int i = 0; i < count; i++)
         if (makes_five(points[i], other))

@@ -32,8 +32,8 @@ struct Player {
     // Your move: one of `points`, where you may play, at least one. Replace this.
     Point choose_move(const std::vector<Point> &points)
     {
-        Stone own = count % 2 == 0 ? BLACK : WHITE, other = count % 2 == 0 ? WHITE : BLACK;
-        for (Stone side : {own, other})
+        Stone colour = count % 2 == 0 ? BLACK : WHITE, other = count % 2 == 0 ? WHITE : BLACK;
+        for (Stone side : {colour, other})
             for (Point point : points)
                 if (makes_five(point, side))
                     return point;

@@ -59,8 +59,8 @@ final class Player {
 
     /** Your move: one of the points, where you may play, at least one. Replace this. */
     Point chooseMove(List<Point> points) {
-        int own = count % 2 == 0 ? BLACK : WHITE, other = BLACK + WHITE - own;
-        for (int side : new int[] {own, other}) {
+        int colour = count % 2 == 0 ? BLACK : WHITE, other = BLACK + WHITE - colour;
+        for (int side : new int[] {colour, other}) {
             for (Point point : points) {
                 if (makesFive(point, side)) return point;
             }

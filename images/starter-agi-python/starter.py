@@ -31,8 +31,8 @@ class Player:
 
     def choose_move(self, points):
         """Your move: one of `points`, where you may play, at least one. Replace this."""
-        own, other = (BLACK, WHITE) if self.count % 2 == 0 else (WHITE, BLACK)
-        for side in (own, other):
+        sides = (BLACK, WHITE) if self.count % 2 == 0 else (WHITE, BLACK)
+        for side in sides:
             for point in points:
                 if self.makes_five(point, side):
                     return point

@@ -58,8 +58,8 @@ class Player:
 
     def is_black(self, side):
         """Whether a side moved first. It is your turn: if both have as many stones, you did."""
-        own, other = (sum(row.count(who) for row in self.board) for who in (OWN, OTHER))
-        return (side == OWN) == (own == other)
+        own_count, other_count = (sum(row.count(who) for row in self.board) for who in (OWN, OTHER))
+        return (side == OWN) == (own_count == other_count)
 
     def makes_five(self, point, side):
         """Whether a stone of `side` on a free point wins."""

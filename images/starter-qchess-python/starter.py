@@ -73,8 +73,8 @@ class Player:
             ahead = []
         sides = [(x - 1, y + forward), (x + 1, y + forward)]
         squares = [square for square in ahead if square not in self.board]
-        own = self.board[x, y]
-        return squares + [side for side in sides if self.board.get(side, own) != own]
+        colour = self.board[x, y]
+        return squares + [side for side in sides if self.board.get(side, colour) != colour]
 
 
 def is_on_board(x, y):

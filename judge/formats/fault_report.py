@@ -103,21 +103,21 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
 
 def last_exchange(entries: Sequence[Entry], seat: int) -> Exchange:
     """The last request before the seat's case was decided, and later observations."""
-    own = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
+    seat_entries = [entry for entry in entries if entry.seat == seat or entry.kind in _OF_THE_JUDGE]
     # The farewell starts at the evidence, or at the last freeze.
-    decided = _last(own, lambda entry: entry.kind is EntryKind.EVIDENCE)
+    decided = _last(seat_entries, lambda entry: entry.kind is EntryKind.EVIDENCE)
     if decided < 0:
-        decided = _last(own, lambda entry: entry.kind is EntryKind.FROZEN)
+        decided = _last(seat_entries, lambda entry: entry.kind is EntryKind.FROZEN)
     if decided >= 0:
-        own = own[:decided]
-    begin = _last(own, lambda entry: entry.kind in _LET_GO)
-    asked_from = 1 + _last(own[:begin], lambda entry: entry.kind is EntryKind.FROZEN)
-    since = own[begin].ns if own else 0
-    request = b"".join(e.data for e in own[asked_from:] if e.kind is EntryKind.WROTE)
-    stderr = b"".join(entry.data for entry in own if entry.kind is EntryKind.STDERR)
+        seat_entries = seat_entries[:decided]
+    begin = _last(seat_entries, lambda entry: entry.kind in _LET_GO)
+    asked_from = 1 + _last(seat_entries[:begin], lambda entry: entry.kind is EntryKind.FROZEN)
+    since = seat_entries[begin].ns if seat_entries else 0
+    request = b"".join(e.data for e in seat_entries[asked_from:] if e.kind is EntryKind.WROTE)
+    stderr = b"".join(entry.data for entry in seat_entries if entry.kind is EntryKind.STDERR)
     heard = [
         Heard((entry.ns - since) / MS, entry.kind, entry.data)
-        for entry in own[asked_from:]
+        for entry in seat_entries[asked_from:]
         if entry.kind in _HEARD and (entry.seat == seat or entry.ns >= since)
     ]
     return Exchange(request, heard, stderr[-STDERR_BYTES:])
@@ -303,8 +303,8 @@ def _clock_lines(case: Case, record: GameRecord) -> Iterator[str]:
     box = printable(boxes[case.seat], 60) if case.seat < len(boxes) else "no box"
     sharing = record.spec.policy.box.sharing
     shared = f", shared by up to {sharing} games" if sharing > 1 else ""
-    own = record.placement.seat_cores
-    cores = own[case.seat] if case.seat < len(own) else record.placement.slot_cores
+    seat_cores = record.placement.seat_cores
+    cores = seat_cores[case.seat] if case.seat < len(seat_cores) else record.placement.slot_cores
     ponders = ", also in the opponent's time" if record.spec.policy.clock.ponder else ""
     yield f"box       {box}, cores {list(cores)}{shared}{ponders}"
     if thaw_ms := record.placement.thaw_ms:

@@ -87,17 +87,17 @@ class EvaluatedGame:
 
 def evaluate_game(moves: Iterable[tuple[int, float | None]], winner: int | None) -> EvaluatedGame | None:
     """`moves`: seat and evaluation of each move. None unless both agents reported evaluations."""
-    told = list(moves)
-    if {seat for seat, value in told if value is not None} != {0, 1}:
+    evaluations = list(moves)
+    if {seat for seat, value in evaluations if value is not None} != {0, 1}:
         return None
     # The scale of an agent is its largest finite evaluation.
     scales = [0.0, 0.0]
-    for seat, value in told:
+    for seat, value in evaluations:
         if value is not None and math.isfinite(value):
             scales[seat] = max(scales[seat], abs(value))
     views: list[float | None] = [None, None]
     lowest, highest, swing, turned_at, decided_at = 0.0, 0.0, 0.0, 0, None
-    for number, (seat, value) in enumerate(told, 1):
+    for number, (seat, value) in enumerate(evaluations, 1):
         if value is not None:
             share = max(-1.0, min(1.0, value / (scales[seat] or 1.0)))
             views[seat] = share if seat == 0 else -share

@@ -113,8 +113,8 @@ class LiveWire:
         self._meters = [WaitMeter(self.boxes, use, cores, stalls)] * len(SEATS)
         if seat_cores:
             self._meters = [
-                WaitMeter(self.boxes, CoreUse(own) if use else None, len(own), stalls, (seat,))
-                for seat, own in enumerate(seat_cores)
+                WaitMeter(self.boxes, CoreUse(own_cores) if use else None, len(own_cores), stalls, (seat,))
+                for seat, own_cores in enumerate(seat_cores)
             ]
         self._meter = self._meters[0]
         self._kernel = KernelWatch(self.boxes, kernel_bytes)

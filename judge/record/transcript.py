@@ -257,11 +257,11 @@ def unseal(sealed: SealedTranscript) -> list[Entry]:
         if block.private is not None and _private_digest(block.private) != block.private_sha256:
             raise InputError(f"transcript block {number}: the private part does not match its digest")
         try:
-            digest, own = _digest_and_entries(block)
+            digest, block_entries = _digest_and_entries(block)
         except ValueError as error:
             raise InputError(f"not a transcript written by judge: block {number}: {error}") from None
         chain.update(digest + bytes.fromhex(block.private_sha256))
-        entries += own
+        entries += block_entries
     if chain.hexdigest() != sealed.sha256:
         raise InputError("the transcript does not match its digest: a byte or a time was changed")
     return entries
@@ -349,10 +349,10 @@ def _digest_and_entries(block: Block) -> tuple[bytes, list[Entry]]:
         if block.private is None:
             entries.append(Entry(ns, seat, kind, ends.rjust(length), True))
         else:
-            own = next(private, None)
-            if own is None:
+            private_text = next(private, None)
+            if private_text is None:
                 raise ValueError("fewer private texts than private entries")
-            entry = Entry(ns, seat, kind, own.encode("latin-1"), True)
+            entry = Entry(ns, seat, kind, private_text.encode("latin-1"), True)
             if _withheld(entry) != text:
                 raise ValueError("the length or the line ends of a private text are not those of its entry")
             entries.append(entry)

@@ -162,11 +162,11 @@ class Referee:
     def _tell(self, events: Sequence[Event]) -> Sequence[WriteInput]:
         writes: list[WriteInput] = []
         for event in events:
-            told = Tell(event)
+            stimulus = Tell(event)
             for seat in SEATS:
                 if event.only is None or event.only == seat:
                     self._observer.see_event(seat, event)
-                    writes += self._feed_idle(seat, told)
+                    writes += self._feed_idle(seat, stimulus)
         return writes
 
     def _ask(self, request: Request) -> Requests[None]:

@@ -302,9 +302,9 @@ def _seat_problems(file: RecordFile, seat: int, side: Side) -> Iterator[str]:
 
 def _has_private(file: RecordFile, seat: int) -> bool:
     return any(
-        own == seat and kind is EntryKind.READ and not isinstance(text, str)
+        entry_seat == seat and kind is EntryKind.READ and not isinstance(text, str)
         for block in file.transcript.blocks
-        for _, own, kind, text in block.entries
+        for _, entry_seat, kind, text in block.entries
     )
 
 

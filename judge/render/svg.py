@@ -71,8 +71,8 @@ def _write(item: Item) -> str:
             return _element("circle", {"cx": x, "cy": y, "r": radius, "fill": item.fill or "none"}, item)
         case Shape(points):
             path = " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
-            look = {"points": path, "fill": item.fill or "none", "stroke-linejoin": "round"}
-            return _element("polygon", look, item)
+            attributes = {"points": path, "fill": item.fill or "none", "stroke-linejoin": "round"}
+            return _element("polygon", attributes, item)
 
 
 def _element(tag: str, attributes: Mapping[str, object], item: Rectangle | Disc | Shape) -> str:

@@ -122,12 +122,12 @@ class _Camera:
         groups: dict[tuple[str, str], list[str]] = {}
         cell = self._painter.cell
         for span in there:
-            name, look = self._look(span.thing, span.square)
+            name, drawing = self._define_thing(span.thing, span.square)
             self.painted.setdefault(name, span.thing)
-            x, y = span.square[0] * cell + look.right, span.square[1] * cell + look.down
+            x, y = span.square[0] * cell + drawing.right, span.square[1] * cell + drawing.down
             place = f'transform="translate({x} {y})" {self._stay(span)}'
-            group = groups.setdefault((name, look.style), [])
-            group.append(f'<g {place}><use href="#{name}"/>{look.text}</g>')
+            group = groups.setdefault((name, drawing.style), [])
+            group.append(f'<g {place}><use href="#{name}"/>{drawing.text}</g>')
         for (_, style), group in groups.items():
             yield f"<g{style}>{''.join(group)}</g>"
 
@@ -141,7 +141,7 @@ class _Camera:
     def marks(self, there: Sequence[Span[Mark]]) -> str:
         cell, listed, shown = self._painter.cell, [], []
         for span in there:
-            name, _ = self._look(span.thing, span.square)
+            name, _ = self._define_thing(span.thing, span.square)
             x, y = span.square
             listed.append(f"{name} {x} {y} {span.first}{f' {span.last}' if span.last > span.first else ''}")
             if span.last == self._last:
@@ -152,12 +152,12 @@ class _Camera:
     def definitions(self) -> str:
         return "\n".join(f'<g id="{name}">{elements}</g>' for elements, name in self._names.items())
 
-    def _look(self, thing: Token | Mark, square: Square) -> tuple[str, "_Look"]:
-        look = _look_of(self._painter, thing, sum(square) % 2 if self._has_fields else 0)
-        return self._names.setdefault(look.shapes, f"{self._prefix}p{len(self._names)}"), look
+    def _define_thing(self, thing: Token | Mark, square: Square) -> tuple[str, "_Drawing"]:
+        drawing = _draw_thing(self._painter, thing, sum(square) % 2 if self._has_fields else 0)
+        return self._names.setdefault(drawing.shapes, f"{self._prefix}p{len(self._names)}"), drawing
 
 
-class _Look(NamedTuple):
+class _Drawing(NamedTuple):
     """Elements without text, the text, its style, and the place of both in a square."""
 
     shapes: str
@@ -168,7 +168,7 @@ class _Look(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _look_of(painter: BoardPainter, thing: Token | Mark, field: int) -> _Look:
+def _draw_thing(painter: BoardPainter, thing: Token | Mark, field: int) -> _Drawing:
     square = (field, 0)
     painted = painter.mark(square, thing) if isinstance(thing, Mark) else painter.token(square, thing)
     items = [moved(item, -field * painter.cell, 0) for item in painted]
@@ -177,5 +177,5 @@ def _look_of(painter: BoardPainter, thing: Token | Mark, field: int) -> _Look:
     right, down = (LABELS, LABELS) if text is None else middle_of_text(text)
     shapes = write_items(moved(item, -right, -down) for item in items if item is not text)
     if text is None:
-        return _Look(shapes, "", "", right, down)
-    return _Look(shapes, f"<text>{content(text.text)}</text>", text_style(text), right, down)
+        return _Drawing(shapes, "", "", right, down)
+    return _Drawing(shapes, f"<text>{content(text.text)}</text>", text_style(text), right, down)

@@ -24,24 +24,24 @@ _FACE_LETTERS = {"pawn": "P", "rook": "R", "knight": "N", "bishop": "B", "queen"
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _BoardStyle:
     width: int
     sides: tuple[Style, Style]
     ground: Style
 
 
-_LOOKS = {
-    Surface.LINES: _Look(
+_BOARD_STYLES = {
+    Surface.LINES: _BoardStyle(
         1,
         (Style(color="#000000", bgcolor="#d8aa66", bold=True), Style(color="#ffffff", bgcolor="#d8aa66", bold=True)),
         Style(color="#7a5526", bgcolor="#d8aa66"),
     ),
-    Surface.SQUARES: _Look(
+    Surface.SQUARES: _BoardStyle(
         2,
         (Style(color="#ffffff", bgcolor="#b3352c", bold=True), Style(color="#ffffff", bgcolor="#2a62a3", bold=True)),
         Style(color="#7f8c6a"),
     ),
-    Surface.CHEQUERED: _Look(
+    Surface.CHEQUERED: _BoardStyle(
         4, (Style(color="#ffd75f", bold=True), Style(color="#5fafff", bold=True)), Style(color="#6b7a84")
     ),
 }
@@ -53,18 +53,18 @@ _BRACKET = Style(color="#ff5f5f", bold=True)
 
 def board_width(view: BoardView) -> int:
     """Width of the whole board in columns."""
-    return _label_width(view) + (_LOOKS[view.surface].width + 1) * len(view.columns) + 1
+    return _label_width(view) + (_BOARD_STYLES[view.surface].width + 1) * len(view.columns) + 1
 
 
 def board_lines(view: BoardView, width: int, height: int, ascii_only: bool = False) -> list[Text]:
     """The board in at most `width` x `height` characters, cropped around the last move."""
-    look = _LOOKS[view.surface]
+    board_style = _BOARD_STYLES[view.surface]
     columns = _window(
-        len(view.columns), (width - _label_width(view) - 1) // (look.width + 1), [x for x, _ in view.marks]
+        len(view.columns), (width - _label_width(view) - 1) // (board_style.width + 1), [x for x, _ in view.marks]
     )
     rows = _window(len(view.rows), height - 1, [y for _, y in view.marks])
-    lines = [_label_line(view, look, columns)]
-    return lines + [_row(view, look, y, columns, ascii_only) for y in rows]
+    lines = [_label_line(view, board_style, columns)]
+    return lines + [_row(view, board_style, y, columns, ascii_only) for y in rows]
 
 
 def print_board(view: BoardView, console: Console) -> None:
@@ -102,7 +102,7 @@ def side_sign(view: BoardView, side: int, ascii_only: bool = False) -> str:
 
 def side_style(view: BoardView, side: int) -> Style:
     """Style of a side's pieces."""
-    return _LOOKS[view.surface].sides[side]
+    return _BOARD_STYLES[view.surface].sides[side]
 
 
 def _stone(token: Token, ascii_only: bool) -> str:
@@ -121,33 +121,35 @@ def _window(count: int, room: int, wanted: Sequence[int]) -> range:
     return range(first, first + room)
 
 
-def _label_line(view: BoardView, look: _Look, columns: range) -> Text:
+def _label_line(view: BoardView, board_style: _BoardStyle, columns: range) -> Text:
     line = Text(" " * _label_width(view), no_wrap=True)
     for x in columns:
         name = view.columns[x]
-        if len(name) <= look.width:
-            line.append(" " + name.center(look.width), _LABEL)
+        if len(name) <= board_style.width:
+            line.append(" " + name.center(board_style.width), _LABEL)
         else:
             # Two letters do not fit: every other column is labelled.
-            line.append((name if x % 2 == 0 else "").ljust(look.width + 1), _LABEL)
+            line.append((name if x % 2 == 0 else "").ljust(board_style.width + 1), _LABEL)
     return line
 
 
-def _row(view: BoardView, look: _Look, y: int, columns: range, ascii_only: bool) -> Text:
+def _row(view: BoardView, board_style: _BoardStyle, y: int, columns: range, ascii_only: bool) -> Text:
     line = Text(view.rows[y].rjust(_label_width(view)), _LABEL, no_wrap=True)
     for x in columns:
-        _put_gap(line, view, look, (x - 1, y), (x, y), x > columns.start)
-        text, style = _square(view, look, (x, y), ascii_only)
-        line.append(text.center(look.width), style)
+        _put_gap(line, view, board_style, (x - 1, y), (x, y), x > columns.start)
+        text, style = _square(view, board_style, (x, y), ascii_only)
+        line.append(text.center(board_style.width), style)
     last = columns.stop - 1
-    _put_gap(line, view, look, (last, y), (last + 1, y), False)
+    _put_gap(line, view, board_style, (last, y), (last + 1, y), False)
     return line
 
 
-def _put_gap(line: Text, view: BoardView, look: _Look, left: Square, right: Square, is_inner: bool) -> None:
+def _put_gap(
+    line: Text, view: BoardView, board_style: _BoardStyle, left: Square, right: Square, is_inner: bool
+) -> None:
     before, behind = view.marks.get(left, Mark.OFFER), view.marks.get(right, Mark.OFFER)
     closing, opening = _SIGNS.get(before), _SIGNS.get(behind)
-    ground = look.ground if view.surface is Surface.LINES else Style()
+    ground = board_style.ground if view.surface is Surface.LINES else Style()
     if closing and opening and is_inner and Mark.CURSOR not in (before, behind):
         line.append("|", ground + _BRACKET)
     elif closing and (before is Mark.CURSOR or behind is not Mark.CURSOR):
@@ -158,15 +160,15 @@ def _put_gap(line: Text, view: BoardView, look: _Look, left: Square, right: Squa
         line.append(" ", ground)
 
 
-def _square(view: BoardView, look: _Look, square: Square, ascii_only: bool) -> tuple[str, Style]:
+def _square(view: BoardView, board_style: _BoardStyle, square: Square, ascii_only: bool) -> tuple[str, Style]:
     token = view.tokens.get(square)
     if token is not None:
-        style = look.sides[token.side]
+        style = board_style.sides[token.side]
         return token_text(token, ascii_only), style + Style(dim=True) if token.is_dead else style
     if square in view.blocked:
-        return "~" * look.width, _LAKE
+        return "~" * board_style.width, _LAKE
     if view.marks.get(square) is Mark.OFFER:
-        return "?", look.ground + _BRACKET
+        return "?", board_style.ground + _BRACKET
     if view.surface is Surface.CHEQUERED:
-        return ("" if sum(square) % 2 == 0 else "::"), look.ground
-    return ("." if ascii_only else "·"), look.ground
+        return ("" if sum(square) % 2 == 0 else "::"), board_style.ground
+    return ("." if ascii_only else "·"), board_style.ground

@@ -123,11 +123,11 @@ def step_screen(game: Stepped, at: int, typed: str = "") -> Screen:
 
 
 def _seat(game: Stepped, seat: int, played: Sequence[ReplayStep], now: ReplayStep, *, is_last: bool) -> SeatShown:
-    own = [step for step in played if step.seat == seat]
-    last = own[-1] if own else None
+    steps = [step for step in played if step.seat == seat]
+    last = steps[-1] if steps else None
     record = game.record
     control = None if record is None else record.spec.policy.clock.controls[seat]
-    messages = [text for step in own[-MAX_STORED_MESSAGES:] for text in step.messages]
+    messages = [text for step in steps[-MAX_STORED_MESSAGES:] for text in step.messages]
     return SeatShown(
         game.names[seat],
         is_asked=now.seat == seat,

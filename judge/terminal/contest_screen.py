@@ -125,7 +125,7 @@ def game_screen(live: Live, number: int, now_ms: float) -> RenderableType:
 
 def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
     last = next((move for move in reversed(game.moves) if move.seat == seat), None)
-    told = game.search.get(seat) or last
+    report = game.search.get(seat) or last
     ran, left, opened = _ran(game, seat, now_ms), game.left_ms[seat], live.opened
     return SeatShown(
         game.titles[seat],
@@ -136,8 +136,8 @@ def _seat(live: Live, game: LiveGame, seat: int, now_ms: float) -> SeatShown:
         match_ms=(opened.match_ms or None) if opened else None,
         control=(opened.control or "") if opened else "",
         said="" if last is None else last.notation,
-        search={} if told is None else told.search,
-        messages=() if told is None else told.messages,
+        search={} if report is None else report.search,
+        messages=() if report is None else report.messages,
     )
 
 

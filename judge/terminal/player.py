@@ -58,7 +58,7 @@ class Seated(Follower):
         self.names = (spec.seats[0].name, spec.seats[1].name)
         super().__init__(spec, judge_pid)
 
-    def told(self) -> list[tuple[int | None, str]]:
+    def describe_events(self) -> list[tuple[int | None, str]]:
         """The seat's events with the causing seat. Callers must escape the texts."""
         events = self.seats[self.seat].events
         return [(getattr(event, "seat", None), self.words.tell(event, self.names)) for event in events]
@@ -66,7 +66,7 @@ class Seated(Follower):
     def screen(self, title: str, series: SeriesScore | None) -> Screen:
         moves = [
             MoveShown(number, self.seat if seat is None else seat, said, None)
-            for number, (seat, said) in enumerate(self.told(), 1)
+            for number, (seat, said) in enumerate(self.describe_events(), 1)
         ]
         seats = (self._seat(0), self._seat(1))
         return Screen(title, self.view(), seats, tuple(moves[-MAX_STORED_MOVES:]), self.result, series)
@@ -245,21 +245,21 @@ class InLines(Player):
     """Asks line by line."""
 
     _lines = b""
-    _told = 0
+    _printed_count = 0
     _is_asking = False
 
     def begin(self, game: Seated) -> None:  # noqa: ARG002
-        self._told, self._is_asking = 0, False
+        self._printed_count, self._is_asking = 0, False
 
     def take(self, typed: bytes) -> bool:
         self._lines += typed
         game = self._game
         if game is None:
             return True
-        told = game.told()
-        for _, text in told[self._told :]:
+        texts = game.describe_events()
+        for _, text in texts[self._printed_count :]:
             self._say(text)
-        self._told = len(told)
+        self._printed_count = len(texts)
         request = game.asked()
         if request is None:
             return True
@@ -339,7 +339,7 @@ class OnScreen(Player):
 
     def _with_prompt(self, game: Seated, screen: Screen) -> Screen:
         prompt, request = self._prompt, game.asked()
-        said = [text for _, text in game.told()][-20:]
+        said = [text for _, text in game.describe_events()][-20:]
         if prompt.helps and request is not None:
             said = list(game.tips(request))
         seats = list(screen.seats)

@@ -220,8 +220,10 @@ class PersonPresenter(Shown):
         return first, second
 
     def _informed(self, seat: SeatSpec) -> SeatSpec:
-        told = {"clock": self._has_clock} if seat.protocol == PERSON else protocol_entry(seat.protocol).against_person
-        return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **told}})
+        options = (
+            {"clock": self._has_clock} if seat.protocol == PERSON else protocol_entry(seat.protocol).against_person
+        )
+        return seat.model_copy(update={"protocol_options": {**seat.protocol_options, **options}})
 
     def _start(self, names: tuple[str, str], games: int) -> LiveView:
         self._answers, theirs = os.pipe2(os.O_CLOEXEC)

@@ -24,8 +24,8 @@ def score_words(series: SeriesScore) -> str:
     share = series.share()
     if share is None:
         return series.words
-    own, low, high = (round(100 * number) for number in share)
-    return f"{own} % ({low}-{high})  {series.words}"
+    percent, low, high = (round(100 * number) for number in share)
+    return f"{percent} % ({low}-{high})  {series.words}"
 
 
 WIDE_COLUMNS = 120
@@ -129,9 +129,9 @@ def _series_line(series: SeriesScore, width: int, ascii_only: bool) -> Text:
         # `0 ····├──●──┤··· 1`: share and 95 % interval.
         bar_width = 30
         ground, bar, left_end, right_end, point = ".-||o" if ascii_only else "·─├┤●"
-        own, low, high = (round(number * (bar_width - 1)) for number in share)
+        estimate, low, high = (round(number * (bar_width - 1)) for number in share)
         cells = [bar if low <= at <= high else ground for at in range(bar_width)]
-        cells[low], cells[high], cells[own] = left_end, right_end, point
+        cells[low], cells[high], cells[estimate] = left_end, right_end, point
         line.append(f"0 {''.join(cells)} 1  ")
     line.append(printable(score_words(series), 200), _BOLD)
     return line

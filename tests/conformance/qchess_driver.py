@@ -177,11 +177,11 @@ def log_of_events(
     game: QuantumChess,
     names: tuple[str, str],
     chance: Callable[[Request], Reply],
-    told: Sequence[tuple[datetime, Sequence[Event]]],
+    timed_events: Sequence[tuple[datetime, Sequence[Event]]],
 ) -> QchessLog:
     """The log of a game that was played, with its events at their moments; `chance` draws its first board."""
-    started, ended = told[0][0], told[-1][0]
-    events = [Logged(when, text) for when, some in told for text in announcements(some)]
+    started, ended = timed_events[0][0], timed_events[-1][0]
+    events = [Logged(when, text) for when, some in timed_events for text in announcements(some)]
     result = None if game.end is None else Logged(ended, game.result(names))
     return QchessLog(started, names, first_board(game.options, chance), tuple(events), result)
 

@@ -49,11 +49,13 @@ def result_of(game: Gomoku) -> str:
 def next_stone(game: Gomoku, chance: random.Random) -> Square:
     """A free square next to as many stones of the active player as possible, of four random ones."""
     request = game.pending()
-    own = {(x, y) for x, y, colour in request.stones if colour == request.colour}
+    squares = {(x, y) for x, y, colour in request.stones if colour == request.colour}
     taken = {(x, y) for x, y, _ in request.stones}
     free = [(x, y) for x in range(game.width) for y in range(game.height) if (x, y) not in taken]
     offered = chance.sample(free, min(4, len(free)))
-    return max(offered, key=lambda at: sum((at[0] + dx, at[1] + dy) in own for dx in (-1, 0, 1) for dy in (-1, 0, 1)))
+    return max(
+        offered, key=lambda at: sum((at[0] + dx, at[1] + dy) in squares for dx in (-1, 0, 1) for dy in (-1, 0, 1))
+    )
 
 
 def compare_games(rule: str, games: int, referee_of: Callable[[int], Referee], seed: int) -> tuple[int, Counter[str]]:

@@ -65,10 +65,10 @@ def test_both_armies_are_seen_and_each_piece_is_hidden_from_the_other() -> None:
     assert 8 == len(view.blocked)
     assert ("RED", "BLUE") == view.sides
     for seat in (0, 1):
-        own = view_of(game, seat)
-        enemies = {token for token in own.tokens.values() if token.side != seat}
+        seat_view = view_of(game, seat)
+        enemies = {token for token in seat_view.tokens.values() if token.side != seat}
         assert {Token(1 - seat, faces=(Face("#", is_hidden=True),), shows=0)} == enemies
-        assert own.tokens.keys() == view.tokens.keys()
+        assert seat_view.tokens.keys() == view.tokens.keys()
 
 
 def test_the_view_of_a_seat_has_no_hidden_type_of_either_side() -> None:

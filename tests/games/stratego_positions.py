@@ -55,10 +55,10 @@ def set_up(game: Stratego, red_rows: tuple[str, ...] = FULL_RED, blue_rows: tupl
 
 def say(game: Stratego, *replies: str) -> list[str]:
     """Give `replies` in turn; what both sides were told of them."""
-    told: list[str] = []
+    confirmations: list[str] = []
     for said in replies:
-        told += texts(game.apply(read_reply(said)))
-    return told
+        confirmations += texts(game.apply(read_reply(said)))
+    return confirmations
 
 
 def toss(game: Stratego, outcome: int) -> list[str]:
@@ -100,8 +100,8 @@ def story(text: str) -> Stratego:
             continue
         for move in each.split("; "):
             said, arrow, wanted = (part.strip() for part in move.partition("->"))
-            told = toss(game, int(said[5:])) if said.startswith("toss ") else say(game, said)
-            assert ([wanted] if wanted else [] if arrow else [f"{said} OK"]) == told, move
+            confirmations = toss(game, int(said[5:])) if said.startswith("toss ") else say(game, said)
+            assert ([wanted] if wanted else [] if arrow else [f"{said} OK"]) == confirmations, move
     return game
 
 

@@ -136,13 +136,13 @@ def playouts(draw: st.DrawFn) -> tuple[int, int, list[Square]]:
 
 def all_rows(stones: Iterable[tuple[int, int, int]], colour: int) -> set[tuple[int, bool]]:
     """Length of each unbroken row of a colour, and whether the other colour stands at both of its ends."""
-    own = {(x, y) for x, y, stone in stones if stone == colour}
+    squares = {(x, y) for x, y, stone in stones if stone == colour}
     other = {(x, y) for x, y, stone in stones if stone != colour}
     rows = set()
-    for (x, y), (dx, dy) in product(own, DIRECTIONS):
-        if (x - dx, y - dy) not in own:
+    for (x, y), (dx, dy) in product(squares, DIRECTIONS):
+        if (x - dx, y - dy) not in squares:
             length = 1
-            while (x + length * dx, y + length * dy) in own:
+            while (x + length * dx, y + length * dy) in squares:
                 length += 1
             ends = {(x - dx, y - dy), (x + length * dx, y + length * dy)}
             rows.add((length, ends <= other))

@@ -118,10 +118,11 @@ def story(text: str, game: QuantumChess | None = None) -> QuantumChess:
             continue
         for step in line.split("; "):
             answers, arrow, wanted = (part.strip() for part in step.partition("->"))
-            told = [answer(game, *map(int, each.replace("/", ",").split(","))) for each in answers.split()]
-            if len(told) == 2:
-                assert "{} -> {}".format(*(each.split("/")[0].replace(",", " ") for each in answers.split())) == told[1]
-            assert not arrow or told[0] == wanted, step
+            announcements = [answer(game, *map(int, each.replace("/", ",").split(","))) for each in answers.split()]
+            if len(announcements) == 2:
+                squares = [each.split("/")[0].replace(",", " ") for each in answers.split()]
+                assert " -> ".join(squares) == announcements[1]
+            assert not arrow or announcements[0] == wanted, step
     return game
 
 
@@ -445,12 +446,12 @@ def test_game_begins_from_the_position_with_its_colour() -> None:
 def test_position_is_sent_without_hidden_types_in_its_own_order() -> None:
     rook = stands("white", 1, 4, "rook ?knight")
     game = position(rook, stands("black", 0, 0, "?pawn ?bishop"), played=["3 7 0 king"])
-    told = game.describe()
+    description = game.describe()
 
     assert [["rook", "unknown"], ["unknown", "unknown"], ["king", "king"], ["king", "king"]] == [
-        piece["types"] for piece in told["board"]
+        piece["types"] for piece in description["board"]
     ]
-    assert ["3 7 0 king"] == told["played"]
+    assert ["3 7 0 king"] == description["played"]
     assert Destination(WHITE, 3, 7) == game.pending()
 
 
@@ -519,8 +520,8 @@ class RandomPlayer:
             case Chance(outcomes=outcomes):
                 return decided(Drawn(self._random.randrange(outcomes)))
             case Selection(seat=seat):
-                own = [piece for piece in game.board.pieces if piece.colour == seat]
-                piece = self._random.choice(own)
+                pieces = [piece for piece in game.board.pieces if piece.colour == seat]
+                piece = self._random.choice(pieces)
                 return decided(OnSquare(piece.x, piece.y))
             case Destination(x=x, y=y):
                 return decided(OnSquare(*self._random.choice(game.board.targets(at(game, x, y)))))
@@ -553,7 +554,7 @@ def test_random_games_keep_the_rules_and_can_be_followed(seed: int, variant: str
     options = {"variant": variant, "max_moves": 60, "max_passes": 40}
     game, player = QuantumChess.from_options(options), RandomPlayer(seed)
     drawn: list[Reply] = []
-    told: list[str] = []
+    announcements: list[str] = []
     while game.end is None:
         reply = player.answer(game)
         if game.undrawn is not None:
@@ -561,12 +562,12 @@ def test_random_games_keep_the_rules_and_can_be_followed(seed: int, variant: str
         events = list(game.apply(reply))
         if game.undrawn is None:
             check(game, events)
-        told += [said_once(events)] if events else []
+        announcements += [said_once(events)] if events else []
 
     again = QuantumChess.from_options(options)
     for reply in drawn:
         again.apply(reply)
-    for text in told:
+    for text in announcements:
         again.follow(text)
     assert game.end == again.end
     assert game.result(NAMES) == again.result(NAMES)

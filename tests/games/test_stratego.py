@@ -195,10 +195,10 @@ def test_survivors_of_a_fight(attacker: str, defender: str) -> None:
 DUEL = "0 3 DOWN; 9 6 UP; 0 4 DOWN; 9 5 DOWN"
 
 
-def duel(attacker: str, defender: str, rules: str, told: str) -> Stratego:
+def duel(attacker: str, defender: str, rules: str, confirmation: str) -> Stratego:
     """RED's `attacker` stands before BLUE's `defender` and attacks it; both have two more pieces."""
     army = f"RED {attacker}@0,3 7@5,3 9@9,3; BLUE {defender}@0,6 7@5,6 9@9,6"
-    return story(f"{rules} partial_setup=true\n{army}\n{DUEL}\n0 5 DOWN -> {told}")
+    return story(f"{rules} partial_setup=true\n{army}\n{DUEL}\n0 5 DOWN -> {confirmation}")
 
 
 def column(game: Stratego, seat: int) -> str:
@@ -207,7 +207,7 @@ def column(game: Stratego, seat: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("fighters", "rules", "told", "for_red", "for_blue"),
+    ("fighters", "rules", "outcome", "for_red", "for_blue"),
     [
         # tests/conformance/test_stratego.py has whole games with other fights of 2012.
         ("s1", "stratego-2012", "KILLS s 1", "..s.", "..#."),
@@ -221,9 +221,9 @@ def column(game: Stratego, seat: int) -> str:
         ("3B", "stratego-2012", "DIES 3 B", "..#.", "..B."),
     ],
 )
-def test_who_is_left_after_a_fight(fighters: str, rules: str, told: str, for_red: str, for_blue: str) -> None:
+def test_who_is_left_after_a_fight(fighters: str, rules: str, outcome: str, for_red: str, for_blue: str) -> None:
     attacker, defender = fighters[0], fighters[1]
-    game = duel(attacker, defender, rules, f"0 5 DOWN {told}")
+    game = duel(attacker, defender, rules, f"0 5 DOWN {outcome}")
 
     assert (for_red, for_blue) == (column(game, RED), column(game, BLUE))
     left = [for_red.strip(".#"), for_blue.strip(".#")]
@@ -245,15 +245,15 @@ def test_equal_ranks_are_tossed_for_where_the_rules_know_no_fight_that_kills_bot
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "confirmation"),
     [("stratego-seed", "0 5 DOWN KILLS 3 F"), ("stratego-2011", "0 5 DOWN FLAG"), ("stratego-2012", "")],
 )
-def test_the_flag_ends_the_game(rules: str, told: str) -> None:
+def test_the_flag_ends_the_game(rules: str, confirmation: str) -> None:
     """Its last half-move is confirmed but for 2012; nothing is moved or removed any more."""
     game = story(f"""
         {rules} partial_setup=true
         RED 3@0,3; BLUE F@0,6 .@9,9 7@5,6
-        0 3 DOWN; 5 6 UP; 0 4 DOWN; 5 5 UP; 0 5 DOWN -> {told}
+        0 3 DOWN; 5 6 UP; 0 4 DOWN; 5 5 UP; 0 5 DOWN -> {confirmation}
         = win RED; red RED VICTORY 3 8 4; Captured the flag
     """)
     assert rules != "stratego-2012" or game.half_moves[-1].text == "0 5 DOWN VICTORY_FLAG"

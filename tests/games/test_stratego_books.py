@@ -112,9 +112,9 @@ def test_a_random_game_keeps_its_books(
 
 def check_books(game: Stratego) -> None:
     for seat in (RED, BLUE):
-        own = letters(game, seat)
-        assert sum(KINDS[letter].value for letter in own) == game.values[seat]
-        assert len(own) == game.seen_by(1 - seat).count("#")
+        seat_letters = letters(game, seat)
+        assert sum(KINDS[letter].value for letter in seat_letters) == game.values[seat]
+        assert len(seat_letters) == game.seen_by(1 - seat).count("#")
         assert 8 == game.seen_by(seat).count("+")
         assert 110 == len(game.seen_by(seat))
 

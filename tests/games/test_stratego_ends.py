@@ -169,26 +169,26 @@ def test_founding_text_confirms_the_understood_move_and_managers_the_reply() -> 
 
 
 @pytest.mark.parametrize("odd", ["\r\r", "\rQUIT", "\0", "\v", "\f", "\x1b", "\x7f", "\x85", "\xa0", "\xff"])
-@pytest.mark.parametrize(("rules", "told"), [("stratego-2011", ["0 3 DOWN 1 {}"]), ("stratego-2012", [])])
-def test_a_move_with_other_characters_behind_it_is_unreadable(rules: str, told: list[str], odd: str) -> None:
+@pytest.mark.parametrize(("rules", "confirmations"), [("stratego-2011", ["0 3 DOWN 1 {}"]), ("stratego-2012", [])])
+def test_a_move_with_other_characters_behind_it_is_unreadable(rules: str, confirmations: list[str], odd: str) -> None:
     game = set_up(new(rules, tolerate_illegal=True))
 
     shown = "?" + odd.removesuffix("\r")[1:]
-    assert [line.format(shown) for line in told] == say(game, f"0 3 DOWN 1 {odd}")
+    assert [line.format(shown) for line in confirmations] == say(game, f"0 3 DOWN 1 {odd}")
     assert (Verdict.UNREADABLE, RED) == verdict(game)
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "confirmation"),
     [
         *(("\rQUIT\r", "?QUIT"), ("QUIT", "?QUIT"), (" QUIT 1", " ?QUIT 1")),
         *(("START\0", "?START?"), ("a\tb\xe9", "a\tb?"), ("", "")),
     ],
 )
-def test_a_tolerated_reply_is_no_other_line_for_its_opponent(said: str, told: str) -> None:
+def test_a_tolerated_reply_is_no_other_line_for_its_opponent(said: str, confirmation: str) -> None:
     game = set_up(new("stratego-2012", tolerate_illegal=True, tolerate_unreadable=True))
 
-    assert [told] == say(game, said)
+    assert [confirmation] == say(game, said)
     assert game.end is None
 
 

@@ -100,8 +100,8 @@ def test_forked_process_has_its_own_pulse() -> None:
     with pulse():
         child = os.fork()
         if child == 0:
-            with pulse() as own:
-                os._exit(0 if own._thread.is_alive() and isinstance(own, Pulse) else 1)
+            with pulse() as child_pulse:
+                os._exit(0 if child_pulse._thread.is_alive() and isinstance(child_pulse, Pulse) else 1)
         assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

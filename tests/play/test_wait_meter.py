@@ -80,14 +80,14 @@ class Wait:
 def test_own_load_is_not_counted_as_load_of_others(
     monkeypatch: pytest.MonkeyPatch, busy: float, stolen: float, threads: float, pressed: float, share: float
 ) -> None:
-    own = ScriptedMeter()
-    wait = Wait(monkeypatch, own, ScriptedMeter())
+    seat_meter = ScriptedMeter()
+    wait = Wait(monkeypatch, seat_meter, ScriptedMeter())
     wait.now = wait.meter.read_for_verdict(wait.now, wait.deadline)
     assert wait.now < wait.deadline - 0.9 * SPAN_NS
     assert wait.deadline == wait.meter.read_for_verdict(wait.now, wait.deadline)
     use = wait.use
     use.busy_ns, use.stolen_ns, use.threads_ns = (int(part * SPAN_NS) for part in (busy, stolen, threads))
-    own.pressed_ns = int(pressed * SPAN_NS)
+    seat_meter.pressed_ns = int(pressed * SPAN_NS)
     wait.now += SPAN_NS
     assert wait.deadline == wait.meter.read_for_verdict(wait.now, wait.deadline), "once is enough"
 

@@ -331,7 +331,7 @@ def test_how_many_fifths_is_written_by_an_extension_only(fifths: int, rule: str)
 
 
 @pytest.mark.parametrize(
-    ("clock", "told"),
+    ("clock", "time_ms"),
     [
         (Clock(30000, 180000), 30000),
         (Clock(30000, 12345), 12345),
@@ -341,9 +341,9 @@ def test_how_many_fifths_is_written_by_an_extension_only(fifths: int, rule: str)
         (Clock(1 << 40, 1 << 41), 2147483647),
     ],
 )
-def test_time_is_the_turn_limit_or_the_rest_of_the_game_clock(clock: Clock, told: int) -> None:
+def test_time_is_the_turn_limit_or_the_rest_of_the_game_clock(clock: Clock, time_ms: int) -> None:
     """Facts 5.2, rows 7 and 8: never INFINITE, never less than 1; a turn of 0 is as fast as possible."""
-    engine(clock=clock).plays(f"@ ready\n? place 78\n> POSITION MOVES 78 | GO TIME {told}")
+    engine(clock=clock).plays(f"@ ready\n? place 78\n> POSITION MOVES 78 | GO TIME {time_ms}")
 
 
 def test_squares_are_a_row_and_a_column() -> None:

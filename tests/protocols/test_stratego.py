@@ -83,7 +83,7 @@ def test_conversation(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "sent_name"),
     [
         ("Deep Thought", "Deep_Thought"),
         ("evil\nRED x 10 10", "evil_RED_x_10_10"),
@@ -92,8 +92,8 @@ def test_conversation(name: str) -> None:
         ("x" * 500, "x" * 127),
     ],
 )
-def test_opponent_name_is_sent_as_one_word(name: str, told: str) -> None:
-    talk(opponent=name).plays(f"= ready\n? row 0\n> RED {told} 10 10")
+def test_opponent_name_is_sent_as_one_word(name: str, sent_name: str) -> None:
+    talk(opponent=name).plays(f"= ready\n? row 0\n> RED {sent_name} 10 10")
 
 
 def asked(request: Request, **options: Any) -> StrategoProtocol:

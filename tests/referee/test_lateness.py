@@ -118,9 +118,9 @@ def test_quit_is_sent_to_one_seat_after_the_other_has_ended() -> None:
 
     assert [] == played.world.killed
     entries = played.world.entries
-    told = [number for number, entry in enumerate(entries) if entry.data.startswith(b"END")]
+    goodbyes = [number for number, entry in enumerate(entries) if entry.data.startswith(b"END")]
     ended = [number for number, entry in enumerate(entries) if entry.data == b"exited 0"]
-    assert sorted([*told, *ended]) == [told[0], ended[0], told[1], ended[1]]
+    assert sorted([*goodbyes, *ended]) == [goodbyes[0], ended[0], goodbyes[1], ended[1]]
 
 
 def test_seat_lost_on_time_stays_frozen_while_the_other_gets_its_end() -> None:

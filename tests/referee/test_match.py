@@ -37,12 +37,14 @@ def test_a_turn_is_charged_from_the_thaw_to_the_read_that_completes_the_reply() 
 
 
 @pytest.mark.parametrize(
-    ("match_ms", "told"), [(120_000, [119_999 - 1000 * n for n in range(5)]), (0, [2147483647] * 5)]
+    ("match_ms", "times_left"), [(120_000, [119_999 - 1000 * n for n in range(5)]), (0, [2147483647] * 5)]
 )
-def test_time_left_is_sent_before_every_move_and_falls_by_the_charged_time(match_ms: int, told: list[int]) -> None:
+def test_time_left_is_sent_before_every_move_and_falls_by_the_charged_time(
+    match_ms: int, times_left: list[int]
+) -> None:
     played = play(brain(*BLACK_ROW, ms=1000), brain(*WHITE_ROW), spec(clock={"match_ms": match_ms}))
 
-    assert [f"INFO time_left {ms}" for ms in told] == played.heard(0, "INFO time_left")
+    assert [f"INFO time_left {ms}" for ms in times_left] == played.heard(0, "INFO time_left")
 
 
 def test_overrun_within_tolerance_is_free_for_the_turn_and_charged_to_the_game() -> None:

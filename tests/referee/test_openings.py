@@ -98,8 +98,8 @@ def test_time_left_is_the_rest_at_each_request_of_a_turn() -> None:
     """Gomoku AI protocol, INFO: the remaining time, sent before every BEGIN and BOARD, though one turn goes on."""
     played = swap2(old("0,0", "5,5", "1,0", ms=400), brain("SWAP"))
 
-    told = [f"INFO time_left {119_999 - 400 * waits}" for waits in (0, 1, 4, 6, 8)]
-    assert told == played.heard(0, "INFO time_left")[:5]
+    time_lines = [f"INFO time_left {119_999 - 400 * waits}" for waits in (0, 1, 4, 6, 8)]
+    assert time_lines == played.heard(0, "INFO time_left")[:5]
 
 
 def replaced(end: Sequence[Act], world: type[World] = World) -> Game:

@@ -66,7 +66,7 @@ class StrategoGame(Game):
     def result(self) -> str:
         return self.rules.result(NAMES)
 
-    def told(self, seat: int) -> list[str]:
+    def lines_without_boards(self, seat: int) -> list[str]:
         """The lines of a seat, without the boards."""
         return [line for line in self.heard(seat) if " " in line or line == "START"]
 
@@ -89,8 +89,8 @@ def test_a_whole_game() -> None:
     assert (Verdict.RESIGNED, 1) == (played.verdict, played.winner)
     quit_line = "QUIT ./red RED SURRENDER 3 146 146"
     confirmed = ["0 3 DOWN OK", "9 6 UP OK", "0 4 DOWN 2 BOTHDIE 9 9", "9 5 UP OK"]
-    assert ["RED ./blue 10 10", "START", *confirmed, quit_line] == played.told(0)
-    assert ["BLUE ./red 10 10", *confirmed, quit_line] == played.told(1)
+    assert ["RED ./blue 10 10", "START", *confirmed, quit_line] == played.lines_without_boards(0)
+    assert ["BLUE ./red 10 10", *confirmed, quit_line] == played.lines_without_boards(1)
     assert [] == played.world.killed
     assert [Verdict.RESIGNED, None] == played.faults
 
@@ -141,7 +141,7 @@ def test_seat_failing_in_setup_does_not_stop_the_other_setup(
 
     assert faults == played.faults
     assert result == played.result
-    assert "BLUE ./red 10 10" in played.told(1)
+    assert "BLUE ./red 10 10" in played.lines_without_boards(1)
     if None not in faults:
         assert isinstance(played.end, BothAtFault)
         assert played.winner is None
@@ -160,7 +160,7 @@ def test_seat_that_dies_in_the_opponents_turn_is_judged_at_its_next_request() ->
     played = play([Say(b"0 3 DOWN\n", 1), *exits(0)], against=agent("9 6 UP", rows=FULL_BLUE))
 
     played.assert_lost(0, Verdict.CRASH, "exited with code 0")
-    assert ["0 3 DOWN OK", "9 6 UP OK", "QUIT ./red RED ILLEGAL 2 148 148"] == played.told(1)[-3:]
+    assert ["0 3 DOWN OK", "9 6 UP OK", "QUIT ./red RED ILLEGAL 2 148 148"] == played.lines_without_boards(1)[-3:]
 
 
 def test_agent_ignoring_quit_is_killed_within_two_seconds() -> None:
@@ -180,7 +180,8 @@ def test_equal_ranks_are_decided_by_the_game_seed() -> None:
 
     def luck(seed: int) -> str:
         fighters = agent("0 3 DOWN 3", "SURRENDER"), agent("1 6 UP", rows=FULL_BLUE)
-        return StrategoGame(*fighters, spec("stratego-seed").model_copy(update={"seed": seed})).told(0)[2]
+        game = StrategoGame(*fighters, spec("stratego-seed").model_copy(update={"seed": seed}))
+        return game.lines_without_boards(0)[2]
 
     lucks = [luck(seed) for seed in range(12)]
     assert lucks == [luck(seed) for seed in range(12)]
@@ -218,8 +219,8 @@ def test_a_void_game_has_a_log_without_an_end() -> None:
 def test_policy_sets_the_points_of_each_outcome(policy: str) -> None:
     points = load_policy(policy).points
 
-    own = {"stratego-seed": "DEFEAT DEFAULT", "stratego-2011": "INTERNAL_ERROR", "stratego-2012": "BAD_SETUP"}
-    words = f"VICTORY SURRENDER DRAW DRAW_DEFAULT ILLEGAL BOTH_ILLEGAL {own[policy]}"
+    extra_words = {"stratego-seed": "DEFEAT DEFAULT", "stratego-2011": "INTERNAL_ERROR", "stratego-2012": "BAD_SETUP"}
+    words = f"VICTORY SURRENDER DRAW DRAW_DEFAULT ILLEGAL BOTH_ILLEGAL {extra_words[policy]}"
     assert {*words.split()} <= points.keys()
     # Whoever is named, the same game scores the same.
     for word, mirrored in (("VICTORY", "DEFEAT"), ("ILLEGAL", "DEFAULT")):

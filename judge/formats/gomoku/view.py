@@ -51,17 +51,17 @@ def _winning_row(game: Gomoku) -> Mapping[Square, Mark]:
     if not isinstance(game.end, RuleResult) or game.end.verdict is not Verdict.WIN:
         return {}
     x, y, colour = game.stones[-1]
-    own = {(sx, sy) for sx, sy, c in game.stones if c == colour}
-    rows = [_run(own, (x, y), dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))]
+    squares = {(sx, sy) for sx, sy, c in game.stones if c == colour}
+    rows = [_run(squares, (x, y), dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1))]
     longest = max(rows, key=lambda row: len(row))
     return dict.fromkeys(longest, Mark.ROW) if len(longest) >= 5 else {}
 
 
-def _run(own: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
+def _run(squares: set[Square], start: Square, dx: int, dy: int) -> list[Square]:
     run = [start]
     for sign in (1, -1):
         x, y = start[0] + sign * dx, start[1] + sign * dy
-        while (x, y) in own:
+        while (x, y) in squares:
             run.append((x, y))
             x, y = x + sign * dx, y + sign * dy
     return run

@@ -51,17 +51,17 @@ _WINS: Mapping[Rule, Callable[[WinningRow], bool]] = {
 
 def winning_row(cells: bytearray, stride: int, at: int, rule: Rule) -> WinningRow | None:
     """Through the stone at index `at`, if any."""
-    own = cells[at]
+    stone = cells[at]
     for step in (1, stride, stride + 1, stride - 1):
         first = last = at
-        while cells[first - step] == own:
+        while cells[first - step] == stone:
             first -= step
-        while cells[last + step] == own:
+        while cells[last + step] == stone:
             last += step
         if last - first >= 4 * step:
             length = (last - first) // step + 1
-            blocked = cells[first - step] == cells[last + step] == 3 - own
-            row = WinningRow(own - 1, length, first, last, step, blocked)
+            blocked = cells[first - step] == cells[last + step] == 3 - stone
+            row = WinningRow(stone - 1, length, first, last, step, blocked)
             if _WINS[rule](row):
                 return row
     return None

@@ -152,14 +152,14 @@ class QuantumChess:
         """`variant`; for a given position also its pieces as `board` (hidden types as `unknown`) and announcements as
         `played`.
         """
-        told: dict[str, Any] = {"variant": self.options.variant.value}
+        description: dict[str, Any] = {"variant": self.options.variant.value}
         if self.options.position:
-            told["board"] = [
+            description["board"] = [
                 piece.model_dump() | {"types": [UNKNOWN if kind.startswith(HIDDEN) else kind for kind in piece.types]}
                 for piece in self.options.position
             ]
-            told["played"] = list(self.options.played)
-        return told
+            description["played"] = list(self.options.played)
+        return description
 
     @property
     def end(self) -> End | None:
@@ -226,9 +226,9 @@ class QuantumChess:
         if self._is_collapsing:
             replies.append(decided(Drawn(int(heard[3]))))
             events = self.apply(replies[1])
-        told = [announcement(event) for event in events if isinstance(event, Selected | Moved)]
-        if text not in told:
-            raise ContradictionError(f"{text!r} where the rules give {(told or [self._words])[0]!r}")
+        announcements = [announcement(event) for event in events if isinstance(event, Selected | Moved)]
+        if text not in announcements:
+            raise ContradictionError(f"{text!r} where the rules give {(announcements or [self._words])[0]!r}")
         return replies
 
     def _first_pieces(self) -> list[Piece]:
@@ -261,8 +261,8 @@ class QuantumChess:
         if piece is None:
             return self._refuse(Verdict.ILLEGAL, "EMPTY")
         if piece.colour != self._turn:
-            own, other = COLOURS[self._turn], COLOURS[piece.colour]
-            return self._refuse(Verdict.ILLEGAL, f"COLOUR {other} not {own}")
+            colour, other = COLOURS[self._turn], COLOURS[piece.colour]
+            return self._refuse(Verdict.ILLEGAL, f"COLOUR {other} not {colour}")
         self._touched = piece
         if piece.is_open:
             self._is_collapsing = True
@@ -273,11 +273,11 @@ class QuantumChess:
         if piece.current is None or piece.index is None:
             raise RuntimeError("a piece that is still open was announced")
         seat, kind, index = self._turn, piece.current.value, piece.index
-        told = [Selected(only, seat, piece.x, piece.y, index, kind) for only in (seat, 1 - seat)]
+        events = [Selected(only, seat, piece.x, piece.y, index, kind) for only in (seat, 1 - seat)]
         if not self.board.targets(piece):
             piece.release()
             self._pass()
-        return told
+        return events
 
     def _move(self, x: int, y: int) -> Sequence[Event]:
         piece = self._touched

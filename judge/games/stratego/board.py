@@ -172,10 +172,10 @@ class StrategoBoard:
         return self._owners[at] == _EMPTY
 
     def advance(self, seat: int, start: int, at: int) -> None:
-        own, other = self._views[seat], self._views[1 - seat]
-        own[at] = own[start]
-        other[at] = _HASH
-        own[start] = other[start] = _DOT
+        own_view, other_view = self._views[seat], self._views[1 - seat]
+        own_view[at] = own_view[start]
+        other_view[at] = _HASH
+        own_view[start] = other_view[start] = _DOT
         self._owners[at] = seat + 1
         self._owners[start] = _EMPTY
 

@@ -50,9 +50,11 @@ def test_starter_has_the_legal_moves_of_random_games(starter: ModuleType, chess9
     for _ in range(10):
         board = chess.Board.from_chess960_pos(chance.randrange(960)) if chess960 else chess.Board()
         for _ in range(100):
-            own = starter.Board(board.fen())
+            starter_board = starter.Board(board.fen())
             legal = sorted(board.uci(move) for move in board.legal_moves)
-            assert legal == sorted(own.write(move, chess960) for move in own.moves() if own.play(move)), board.fen()
+            assert legal == sorted(
+                starter_board.write(move, chess960) for move in starter_board.moves() if starter_board.play(move)
+            ), board.fen()
             if not legal:
                 break
             board.push_uci(chance.choice(legal))

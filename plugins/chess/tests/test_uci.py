@@ -218,8 +218,8 @@ def test_times_that_are_sent(clock: Clock, go: str) -> None:
 @pytest.mark.parametrize(("is_white", "times"), [(True, "wtime 970 btime 4970"), (False, "wtime 4970 btime 970")])
 def test_times_are_sent_by_colour(is_white: bool, times: str) -> None:
     talk = opened()
-    own, other = Clock(UNLIMITED_MS, 1000, main_ms=1000), Clock(UNLIMITED_MS, 5000, main_ms=5000)
-    talk.feed(Ask(ChooseMove(0, is_white=is_white), own, other))
+    clock, other = Clock(UNLIMITED_MS, 1000, main_ms=1000), Clock(UNLIMITED_MS, 5000, main_ms=5000)
+    talk.feed(Ask(ChooseMove(0, is_white=is_white), clock, other))
     talk.goes(f"> position startpos\n> go {times} winc 0 binc 0")
 
 

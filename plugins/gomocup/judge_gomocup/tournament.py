@@ -210,15 +210,15 @@ def _is_round_robin(file: _Tournament) -> bool:
 def _find(file: _Tournament, key: str, folder: str, name: str) -> Path:
     if name != Path(name).name or name in (".", "..") or "\\" in name or not name.isascii():
         raise file.refused(key, f"{quote(name, 40)}: name a file in the directory {folder}, without a path")
-    own = file.path.parent
-    for place in (own.parent / folder, own / folder, own):
+    directory = file.path.parent
+    for place in (directory.parent / folder, directory / folder, directory):
         path = place / name
         if is_link(path):
             raise file.refused(key, f"{path} is a link, which is not followed; copy the file in its place")
         if is_file(path):
             return path
     raise file.refused(
-        key, f"{quote(name, 40)} is missing; it should be in {own.parent / folder}, or in {own / folder}"
+        key, f"{quote(name, 40)} is missing; it should be in {directory.parent / folder}, or in {directory / folder}"
     )
 
 

@@ -60,7 +60,7 @@ def test_forged_rating_is_a_problem(with_list: Public) -> None:
 
 def test_verifier_without_this_package_names_it(with_list: Public, monkeypatch: pytest.MonkeyPatch) -> None:
     found = metadata.entry_points()
-    own = SimpleNamespace(
+    entry_points = SimpleNamespace(
         select=lambda group: (
             [point for point in found.select(group=group) if "gomocup" not in point.module]
             if group == "judge.pages"
@@ -68,7 +68,7 @@ def test_verifier_without_this_package_names_it(with_list: Public, monkeypatch: 
         )
     )
     with monkeypatch.context() as patch:
-        patch.setattr(metadata, "entry_points", lambda: own)
+        patch.setattr(metadata, "entry_points", lambda: entry_points)
         registry.forget()
         problems = list(verify_export(with_list.directory, with_list.public_key).problems)
     registry.forget()

@@ -50,14 +50,14 @@ def random_log(seed: int, **options: object) -> QchessLog:
     """The log of a game between two agents that play anything."""
     game, player = QuantumChess.from_options(options), RandomPlayer(seed)
     drawn: list[Reply] = []
-    told: list[tuple[datetime, Sequence[Event]]] = [(START, ())]
+    timed_events: list[tuple[datetime, Sequence[Event]]] = [(START, ())]
     while game.end is None:
         reply = player.answer(game)
         if game.pending().seat == NATURE:
             drawn.append(reply)
-        told.append((START + timedelta(milliseconds=len(told)), game.apply(reply)))
+        timed_events.append((START + timedelta(milliseconds=len(timed_events)), game.apply(reply)))
     left = iter(drawn)
-    return log_of_events(game, ("one", "two words"), lambda request: next(left), told)
+    return log_of_events(game, ("one", "two words"), lambda request: next(left), timed_events)
 
 
 def test_small_differences_are_forgiven() -> None:

@@ -257,9 +257,9 @@ def main():
             for text in moves.split():
                 board = board.play(board.find(text))
         elif words[0] == "go":
-            told = dict(zip(words[1::2], words[2::2], strict=False))
-            left = int(told.get("wtime" if board.is_white else "btime", 10**9))
-            budget = min(left / 40, int(told.get("movetime", 10**9)) - 50)
+            limits = dict(zip(words[1::2], words[2::2], strict=False))
+            left = int(limits.get("wtime" if board.is_white else "btime", 10**9))
+            budget = min(left / 40, int(limits.get("movetime", 10**9)) - 50)
             choose(board, max(5, budget) / 1000, chess960)
         elif words[0] == "quit":
             break

@@ -16,11 +16,11 @@ def run(line, stones, at, dx, dy):
     return count
 
 
-def choose(size, stones, own):
+def choose(size, stones, colour):
     def value(at):
         rows = [
-            max(run(colour, stones, at, dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)))
-            for colour in (own, "bw"[own == "b"])
+            max(run(line, stones, at, dx, dy) for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)))
+            for line in (colour, "bw"[colour == "b"])
         ]
         return max(2 * rows[0] + 1, 2 * rows[1]), -abs(at[0] - size // 2) - abs(at[1] - size // 2)
 
