@@ -202,7 +202,7 @@ class Browser:
           else field.addEventListener("change", resolve, {{once: true}});
         }}).then(() => null)""")
 
-    def look(self, width: int, dark: bool = False, media: str = "screen") -> None:
+    def set_view(self, width: int, dark: bool = False, media: str = "screen") -> None:
         """Make the window so wide, in a scheme of colours, for the screen or for print."""
         self._call(
             "Emulation.setDeviceMetricsOverride",

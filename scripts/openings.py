@@ -60,11 +60,11 @@ class Brain:
 
     def move(self, stones: Sequence[Square], turn_ms: int) -> Square:
         """Its move after `stones`, in play order."""
-        own = len(stones) % 2
+        seat = len(stones) % 2
         self._send(f"INFO timeout_turn {turn_ms}")
         self._send("BOARD")
         for number, (x, y) in enumerate(stones):
-            self._send(f"{x},{y},{1 if number % 2 == own else 2}")
+            self._send(f"{x},{y},{1 if number % 2 == seat else 2}")
         self._send("DONE")
         if self._process.stdout is None:
             raise RuntimeError("the process has no stdout")

@@ -190,14 +190,14 @@ def contest_page() -> str:
     parts += [f"| `{name}` | {_cell(inspect.getdoc(form) or '')} |" for name, form in FORMATS.items()]
     sections: dict[str, type[BaseModel]] = {}
     for name, form in FORMATS.items():
-        own = {
+        format_sections = {
             _heading(f"format.{key}", field): section
             for key, field in form.model_fields.items()
             if (section := _section(field))
         }
-        links = ", ".join(f"[`[{each}]`](#{each.replace('.', '').lower()})" for each in own)
-        parts += ["", f"### Keys of `{name}`", "", *_table(form, "format"), *([f"Also: {links}", ""] if own else [])]
-        sections |= own
+        links = ", ".join(f"[`[{each}]`](#{each.replace('.', '').lower()})" for each in format_sections)
+        parts += ["", f"### Keys of `{name}`", "", *_table(form, "format"), *([f"Also: {links}", ""] if links else [])]
+        sections |= format_sections
     for heading, section in sections.items():
         parts += _tables(section, heading)
     parts += [TIE_BREAKS, "| criterion | meaning |", "|---|---|"]

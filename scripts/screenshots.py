@@ -69,7 +69,7 @@ class _Album:
         """Photograph a page at each width and in each scheme."""
         for width, most_height in WIDTHS.items():
             for scheme in ("light", "dark"):
-                self.browser.look(width, dark=scheme == "dark")
+                self.browser.set_view(width, dark=scheme == "dark")
                 if isinstance(page, Path):
                     self.browser.open(page)
                 elif page:
@@ -110,7 +110,7 @@ def _club_cup(album: _Album) -> None:
             with suppress(subprocess.TimeoutExpired):
                 playing.wait(0.2)
         with _serving("club", port, "--read-only"):
-            album.browser.look(1280)
+            album.browser.set_view(1280)
             album.browser.visit(f"{address}/live.html")
             # A game in its middle, after some results.
             album.browser.wait_for("document.querySelectorAll('#ended li a').length > 2")

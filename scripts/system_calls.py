@@ -84,13 +84,13 @@ def page() -> str:
 def _calls(profile: Profile, base: Profile, reasons: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     for part, calls in profile.allow.items():
         entry = reasons["allow"][part]
-        own = entry.get("calls", {})
+        bounds = entry.get("calls", {})
         new = [call for call in calls if call not in base.allow.get(part, ())]
-        if rest := [call for call in new if call not in own]:
+        if rest := [call for call in new if call not in bounds]:
             yield _code(rest), "any", entry["reason"], entry["bound"]
         for call in new:
-            if call in own:
-                yield _code([call]), "any", entry["reason"], own[call]
+            if call in bounds:
+                yield _code([call]), "any", entry["reason"], bounds[call]
     for part, rule in profile.only.items():
         if rule != base.only.get(part):
             yield _code(rule.calls), _arguments(rule), reasons["only"][part]["reason"], reasons["only"][part]["bound"]

@@ -110,7 +110,7 @@ class ForkedProcess(subprocess.Popen[AnyStr]):
             new_session=new_session,
         )
         p2cread, _, _, c2pwrite, _, errwrite = fds
-        streams = [own if fd == -1 else fd for own, fd in enumerate((p2cread, c2pwrite, errwrite))]
+        streams = [number if fd == -1 else fd for number, fd in enumerate((p2cread, c2pwrite, errwrite))]
         self.pid = _Forker.of_this_process().fork(order, streams)
         begun.append(self.pid)
         self._child_created = True
@@ -240,23 +240,23 @@ def _serve(orders: socket.socket) -> NoReturn:
         with importing():
             for name in order.imports:
                 importlib.import_module(name)
-        told, tell = os.pipe()
+        read_end, write_end = os.pipe()
         between = os.fork()
         if between == 0:
             between = os.getpid()
             child = os.fork()
             if child:
-                os.write(tell, str(child).encode())
+                os.write(write_end, str(child).encode())
                 os._exit(0)
             while os.getppid() == between:
                 os.sched_yield()
-            for fd in (told, tell, orders.detach()):
+            for fd in (read_end, write_end, orders.detach()):
                 os.close(fd)
             _become(order, files)
-        pid = os.read(told, 64)
+        pid = os.read(read_end, 64)
         os.waitpid(between, 0)
         orders.send(pid)
-        for fd in (told, tell, *files):
+        for fd in (read_end, write_end, *files):
             os.close(fd)
 
 

@@ -54,9 +54,9 @@ class PrivateEngine:
         return docker.DockerClient(base_url=self.host, version="1.41", timeout=120)
 
     def load(self) -> None:
-        with closing(docker.from_env()) as usual, closing(self.client()) as own:
+        with closing(docker.from_env()) as usual, closing(self.client()) as client:
             for tag in self.IMAGES:
-                own.images.load(b"".join(usual.images.get(tag).save(named=True)))
+                client.images.load(b"".join(usual.images.get(tag).save(named=True)))
 
     def end(self, by: signal.Signals) -> None:
         """End the daemon, and return when it and its containerd have ended."""

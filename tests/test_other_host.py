@@ -105,12 +105,12 @@ def _make_root(host: OtherHost, scratch: Path) -> None:
 def test_a_wheel_plays_publishes_and_verifies_a_contest(other_host: OtherHost) -> None:
     pip = "env/bin/pip install --quiet --no-index --find-links /wheels"
 
-    told = other_host.run(
+    output = other_host.run(
         f"python3 -m venv env; {pip} /wheels/contest_judge-*.whl; mkdir empty; cd empty; ../env/bin/judge quickstart"
     )
 
-    assert "images are built from the base image" in told
-    assert "way engine" in told
-    assert "quickstart/published: ok: quickstart, 6 games replayed, schedule and tables computed again" in told
-    assert "Look at it: /home/guest/empty/quickstart/published/index.html" in told
+    assert "images are built from the base image" in output
+    assert "way engine" in output
+    assert "quickstart/published: ok: quickstart, 6 games replayed, schedule and tables computed again" in output
+    assert "Look at it: /home/guest/empty/quickstart/published/index.html" in output
     assert (other_host.root / "home/guest/empty/quickstart/published/index.html").is_file()

@@ -27,13 +27,13 @@ def bash(script: str, **environment: str) -> str:
 
 
 def test_the_engine_gets_the_judges_core() -> None:
-    told = bash("judges_processors").strip()
+    processors = bash("judges_processors").strip()
     placement = place_slots(whole_cores())
 
     if placement.shared:
-        assert "" == told
+        assert "" == processors
     else:
-        assert set(placement.judge) == parse_processors(told)
+        assert set(placement.judge) == parse_processors(processors)
 
 
 def test_an_engine_on_a_single_processor_is_not_pinned() -> None:
@@ -74,8 +74,8 @@ class Limit:
         limit, uses = folder / "limit", folder / "7"
         limit.write_text(before)
         uses.write_text(used * self.line)
-        told = bash(self.function, **{self.file: str(limit), self.used: str(uses)})
-        return limit.read_text().strip(), told
+        output = bash(self.function, **{self.file: str(limit), self.used: str(uses)})
+        return limit.read_text().strip(), output
 
 
 EPOLL = Limit(
@@ -101,10 +101,10 @@ def test_a_limit_is_lowered_and_never_raised(limit: Limit, before: str, after: s
 
 @pytest.mark.parametrize("limit", [EPOLL, MAPS])
 def test_a_limit_stays_where_programs_would_lose_theirs(limit: Limit, tmp_path: Path) -> None:
-    after, told = limit.ensure(tmp_path, "65530", limit.most + 1)
+    after, output = limit.ensure(tmp_path, "65530", limit.most + 1)
 
     assert "65530" == after
-    assert str(limit.most + 1) in told
+    assert str(limit.most + 1) in output
 
 
 def test_the_guests_script_names_each_attack_that_has_not_passed() -> None:

@@ -112,8 +112,8 @@ def _installed(wheels: Path, place: Path, *plugins: str) -> Installed:
         for path in Path(installed).iterdir():
             if "judge" not in path.name and path.suffix != ".pth":
                 (packages / path.name).symlink_to(path)
-    own = run_program(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
-    (Path(own) / "dependencies.pth").write_text(f"{packages}\n")
+    purelib = run_program(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    (Path(purelib) / "dependencies.pth").write_text(f"{packages}\n")
     # The tests do not depend on python-chess, and no test here plays chess.
     (packages / "chess-1.11.dist-info").mkdir()
     (packages / "chess-1.11.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: chess\nVersion: 1.11\n")

@@ -185,19 +185,19 @@ def _scheduled(bench: Bench, planned: Planned, count: int, name: str) -> Iterato
             parcels, security = Parcels(folder / "parcels", {}), security_of(where, None)
             with closing(Cluster(where, security, parcels, store, contest.name)) as executor:
                 _await_slots(executor, count)
-                spent, own, began = _cpu_s(scheduler.pid), time.process_time(), time.monotonic()
+                spent, contest_cpu_s, began = _cpu_s(scheduler.pid), time.process_time(), time.monotonic()
                 checks = _children_s()
                 ContestRunner(contest, executor, Checking()).run()
                 took = time.monotonic() - began
-                spent, own = _cpu_s(scheduler.pid) - spent, time.process_time() - own
+                spent, contest_cpu_s = _cpu_s(scheduler.pid) - spent, time.process_time() - contest_cpu_s
             checks = _children_s() - checks
         games = len(store.results(contest.name))
     name = f"{name} with games of {wait_s:.3g} s"
     yield Figure(f"{name}: games", games / took, "games/s", count / wait_s, games / took / (count / wait_s))
     yield Figure(f"{name}: scheduler, CPU", 1000 * spent / games, "ms/game")
-    yield Figure(f"{name}: contest, CPU", 1000 * own / games, "ms/game")
+    yield Figure(f"{name}: contest, CPU", 1000 * contest_cpu_s / games, "ms/game")
     yield Figure(f"{name}: checks of records, CPU", 1000 * checks / games, "ms/game")
-    share = 100 * (spent + own) / took
+    share = 100 * (spent + contest_cpu_s) / took
     yield Figure(f"{name}: scheduler and contest", share, "% of a core", 100, share / 100)
 
 

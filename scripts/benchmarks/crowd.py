@@ -210,8 +210,8 @@ def _used() -> Used:
     """What was used between the two moments; when all games are over."""
     before_s, after_s = _crowd[0].cpu_s
     answers = sum(last - first for first, last in (game.measured for game in _crowd[0].games))
-    own = os.getpid()
-    memory = sum(map(_memory_bytes, (own, *children_of(own))))
+    pid = os.getpid()
+    memory = sum(map(_memory_bytes, (pid, *children_of(pid))))
     return Used((after_s - before_s) / max(1, answers), memory)
 
 

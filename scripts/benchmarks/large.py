@@ -149,8 +149,8 @@ def as_of(file: RecordFile, game: ScheduledGame, spec: GameSpec) -> RecordFile:
         for seat, chosen in zip(file.record.seats, spec.seats, strict=True)
     )
     place = Placement(box=("world", "world"), judge_cores=(0,), slot_cores=(1 + game.number % 2,), host="here")
-    own = {"id": spec.id, "spec": spec, "seats": seats, "attempt": game.attempt, "placement": place}
-    record = file.record.model_copy(update={**own, "started_at": datetime.now(UTC).isoformat(timespec="seconds")})
+    fields = {"id": spec.id, "spec": spec, "seats": seats, "attempt": game.attempt, "placement": place}
+    record = file.record.model_copy(update={**fields, "started_at": datetime.now(UTC).isoformat(timespec="seconds")})
     return RecordFile(record=record, transcript=file.transcript)
 
 

@@ -146,15 +146,15 @@ async def _watch(url: str, count: int, span_s: float) -> int:
 
 def _clocks(bench: Bench) -> Iterator[Figure]:
     """The error of the clocks of games that are told and of games that are not, by turns."""
-    told: list[float] = []
-    untold: list[float] = []
+    logged_errors: list[float] = []
+    unlogged_errors: list[float] = []
     with staged(_folder(bench, "clocks"), GAMES, 100, serves=False) as stage:
         for number in range(2 * RUNS):
-            for errors in (told, untold) if number % 2 else (untold, told):
-                errors += _game_errors_ms(bench, stage if errors is told else None, number)
+            for errors in (logged_errors, unlogged_errors) if number % 2 else (unlogged_errors, logged_errors):
+                errors += _game_errors_ms(bench, stage if errors is logged_errors else None, number)
     for share in (0.5, 0.99):
-        with_log, without = (1000 * share_of(errors, share) for errors in (told, untold))
-        name = f"clock error, p{100 * share:.0f} of {len(told)}"
+        with_log, without = (1000 * share_of(errors, share) for errors in (logged_errors, unlogged_errors))
+        name = f"clock error, p{100 * share:.0f} of {len(logged_errors)}"
         yield Figure(f"{name}, with the log", with_log, "us")
         yield Figure(f"{name}, without", without, "us")
         yield Figure(f"{name}, difference", with_log - without, "us", 20.0, (with_log - without) / 20)

@@ -85,10 +85,10 @@ class Stage:
         per_part_s = sum(len(game.part_of) for game in self.games) / sum(len(game.parts) for game in self.games)
         due = time.monotonic()
         while waiting and not ends.is_set():
-            game, parts = told = chance.choice(waiting)
+            game, parts = waiting_game = chance.choice(waiting)
             number, part = next(parts, (0, b""))
             if not part:
-                waiting.remove(told)
+                waiting.remove(waiting_game)
                 continue
             self.read_at[game.game.number, number] = time.time() * 1000
             senders[game.game.number].follow(part)
@@ -113,10 +113,10 @@ def staged(folder: Path, games: int, viewers: int, *, serves: bool = True) -> It
     (folder / "contest.toml").write_text(PLAN.format(policy=GOMOKU, games=games, viewers=viewers))
     planned = load_plan(folder)
     with ExitStack() as stack:
-        told = _begun(planned, games)
+        stage_games = _begun(planned, games)
         recorder: Worker[None] = Worker()
         stack.callback(recorder.kill)
-        stage = Stage(planned.folder, folder / "address", told)
+        stage = Stage(planned.folder, folder / "address", stage_games)
         recorder.start(record, planned, stage.address)
         until((planned.folder / LOG_FILE).exists, "the recorder does not write")
         if serves:
@@ -132,13 +132,13 @@ def staged(folder: Path, games: int, viewers: int, *, serves: bool = True) -> It
 def _begun(planned: Planned, games: int) -> Sequence[ToldGame]:
     with closing(open_store(planned)) as store:
         contest = begin(store, planned, {"name": platform.node(), "processors": os.cpu_count()})
-        told = []
+        stage_games = []
         for number in range(games):
             game = store.issue(planned.name, "bench")
             if game is None:
                 raise HostError("the contest of the measurement has too few games")
-            told.append(_played(game, contest.job(game).spec(), detours=3 + number % 6))
-        return told
+            stage_games.append(_played(game, contest.job(game).spec(), detours=3 + number % 6))
+        return stage_games
 
 
 def _played(game: ScheduledGame, spec: GameSpec, detours: int) -> ToldGame:

@@ -235,18 +235,18 @@ def _practised_s(served: Served, author: str, archive: bytes) -> float:
 class _Receiver:
     """A webhook on this machine, and when each call has come, with what it told."""
 
-    came: list[tuple[float, str]] = field(default_factory=list)
+    calls: list[tuple[float, str]] = field(default_factory=list)
     url: str = ""
 
     @contextmanager
     def listening(self) -> Iterator["_Receiver"]:
-        came = self.came
+        calls = self.calls
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 at = time.time()
                 body = self.rfile.read(int(self.headers["content-length"]))
-                came.append((at, json.loads(body)["type"]))
+                calls.append((at, json.loads(body)["type"]))
                 self.send_response(204)
                 self.end_headers()
 
@@ -269,16 +269,16 @@ def _notices(served: Served) -> Iterator[Figure]:
     chance = random.Random(1)
     with _Receiver().listening() as receiver, closing(served.directory.notices()) as notices:
         notices.set_webhook("told", receiver.url, new_secret())
-        until(lambda: len(receiver.came) == 1, "the webhook is not called")
+        until(lambda: len(receiver.calls) == 1, "the webhook is not called")
         alone = []
         for number in range(ALONE):
             time.sleep(chance.random())  # the moment of the event is any moment of the service
             at = _refused(served.directory)
-            until(lambda count=number + 2: len(receiver.came) == count, "a notice does not come")  # type: ignore[misc]
-            alone.append(receiver.came[-1][0] - at)
+            until(lambda count=number + 2: len(receiver.calls) == count, "a notice does not come")  # type: ignore[misc]
+            alone.append(receiver.calls[-1][0] - at)
         rows = [_refused(served.directory) for _ in range(BURST)]
-        until(lambda: len(receiver.came) == 1 + ALONE + BURST, "notices do not come")
-        burst = [came - at for (came, _), at in zip(receiver.came[-BURST:], rows, strict=True)]
+        until(lambda: len(receiver.calls) == 1 + ALONE + BURST, "notices do not come")
+        burst = [called_at - at for (called_at, _), at in zip(receiver.calls[-BURST:], rows, strict=True)]
     yield Figure(f"from an event to its webhook, p50 of {ALONE}", share_of(alone, 0.5), "s")
     worst = max(alone)
     yield Figure("the same, the longest", worst, "s", NOTICE_S, worst / NOTICE_S)

@@ -42,9 +42,9 @@ class Taken:
 
 
 def _others() -> Iterator[tuple[_Process, int]]:
-    own = set(_own())
+    own_pids = set(_own_pids())
     for pid in (int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()):
-        if pid in own or program_name(pid) in ENGINE:
+        if pid in own_pids or program_name(pid) in ENGINE:
             continue
         with suppress(OSError):
             started, fields = started_ticks(pid), stat_fields(pid)
@@ -52,7 +52,7 @@ def _others() -> Iterator[tuple[_Process, int]]:
                 yield (pid, started), int(fields[11]) + int(fields[12])
 
 
-def _own() -> Iterator[int]:
+def _own_pids() -> Iterator[int]:
     """This process and those that it is a descendant of, but for the first of the host."""
     pid = os.getpid()
     while pid > 1:

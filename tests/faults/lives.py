@@ -104,10 +104,10 @@ def leased(store: "Store", name: str) -> Iterator[None]:
     while True:
         with suppress(InputError), ExitStack() as stack:
             stack.enter_context(store.lease(name, "a life"))
-            held = stack.pop_all()
+            lease = stack.pop_all()
             break
         time.sleep(0.02)
-    with held:
+    with lease:
         yield
 
 

@@ -38,9 +38,9 @@ def test_a_game_plays_on_when_its_engine_is_killed_and_its_result_counts(
     paced = [write_brain(tmp_path, name, "time.sleep(0.03)") for name in ("one", "two")]
     with begin(tmp_path, "match", *paced, *GOMOKU, *NO_FOLDERS) as process:
         assert process.stdout
-        told = [next(process.stdout) for _ in range(8)]
+        output = [next(process.stdout) for _ in range(8)]
         engine.end(signal.SIGKILL)
-        told += list(process.stdout)
+        output += list(process.stdout)
         _, complaints = process.communicate()
 
     assert 0 == process.returncode, complaints

@@ -166,9 +166,9 @@ def test_everything_at_once_on_one_database_that_is_killed_loses_nothing(tmp_pat
             # Each game has one result, by an attempt that was accepted, and the order was carried out once.
             results = store.results("cup")
             assert GAMES == len(results) == len({result.id for result in results})
-            told = [line for line in store.journal("cup") if line.event in set(AttemptState)]
-            accepted = Counter(line.game for line in told if line.event == AttemptState.ACCEPTED)
-            annulled = Counter(line.game for line in told if line.event == AttemptState.ANNULLED)
+            lines = [line for line in store.journal("cup") if line.event in set(AttemptState)]
+            accepted = Counter(line.game for line in lines if line.event == AttemptState.ACCEPTED)
+            annulled = Counter(line.game for line in lines if line.event == AttemptState.ANNULLED)
             assert Counter({result.id: 1 for result in results}) == accepted - annulled
             assert 1 == annulled.total()
             with closing(open_intake(folder).register()) as register, closing(open_intake(folder).notices()) as notices:

@@ -47,16 +47,16 @@ def judge(site: Path, here: Path, *arguments: str, code: int = 0, typed: str = "
     environment = os.environ | {"PYTHONPATH": f"{site}:{ROOT}"}
     done = forked.run(command, cwd=here, env=environment, input=typed, text=True)
     assert done.returncode == code, f"{arguments}\n{done.stdout}\n{done.stderr}"
-    told: str = done.stdout if code == 0 else done.stderr
-    return told
+    output: str = done.stdout if code == 0 else done.stderr
+    return output
 
 
 MATCH = ("match", "mine", "mine", "--policy", "connect-four.toml", "--json")
 
 
 def test_match_in_processes_is_shown_drawn_and_verified(site: Path, here: Path) -> None:
-    told = judge(site, here, *MATCH, "--box", "process", "--games", "2", "--opening", "4 4")
-    games = json.loads(told)["games"]
+    output = judge(site, here, *MATCH, "--box", "process", "--games", "2", "--opening", "4 4")
+    games = json.loads(output)["games"]
     record = games[0]["record"]
 
     assert [("win", "four in a line")] * 2 == [(game["verdict"], game["reason"]) for game in games]
@@ -85,18 +85,18 @@ def test_errors_are_reported_in_the_games_own_words(site: Path, here: Path) -> N
     assert "'9' is no column" in judge(site, here, *game, "--opening", "9", code=2)
     option = ("--set", "game.options.width=9")
     assert "has no option 'width'" in judge(site, here, *game, *option, code=2)
-    told = judge(site, here, *game, "--set", "game.protocol=qchess", code=2)
-    assert "the protocol qchess carries quantum-chess, not connect-four; connect-four is played in drop" in told
+    output = judge(site, here, *game, "--set", "game.protocol=qchess", code=2)
+    assert "the protocol qchess carries quantum-chess, not connect-four; connect-four is played in drop" in output
 
 
 def test_a_person_plays_line_by_line(site: Path, here: Path) -> None:
     game = ("match", "me", "mine", "--policy", "connect-four.toml", "--box", "process")
-    told = judge(site, here, *game, typed="?\nten\n9\n1\n1\n1\nresign\n")
+    output = judge(site, here, *game, typed="?\nten\n9\n1\n1\n1\nresign\n")
 
-    assert "a column: 1 to 7" in told
-    assert "'ten' is no column: type a number from 1 to 7; again:" in told
-    assert "there is no column 9; again:" in told
-    assert "example-drop wins" in told
+    assert "a column: 1 to 7" in output
+    assert "'ten' is no column: type a number from 1 to 7; again:" in output
+    assert "there is no column 9; again:" in output
+    assert "example-drop wins" in output
     (record,) = (here / "records").glob("*.json")
     assert "ok: " in judge(site, here, "verify", str(record))
 

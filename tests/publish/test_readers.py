@@ -47,7 +47,7 @@ def _name(node: Mapping[str, Any]) -> str:
 
 
 def test_a_screen_reader_hears_each_move_once_in_order_and_both_clocks(browser: Browser, exported: Public) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / "games/00001.html")
     tree = Tree(browser)
     head, *rows = tree.rows(tree.find("group", "List of moves"))
@@ -93,7 +93,7 @@ def test_step_is_reported_once(browser: Browser, exported: Public) -> None:
 
 
 def test_everything_is_reached_by_keyboard_and_shows_where_one_is(browser: Browser, exported: Public) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / "games/00001.html")
     wanted = browser.ask(
         "document.querySelectorAll('a[href], button, input, summary, [tabindex=\"0\"]:not(.squares *)').length"

@@ -42,7 +42,7 @@ def test_every_page_opens_from_disk_without_network_and_errors(browser: Browser,
 def test_axe_finds_nothing_wrong_with_any_kind_of_page(
     browser: Browser, exported: Public, folder: str, width: int, dark: bool
 ) -> None:
-    browser.look(width, dark)
+    browser.set_view(width, dark)
     for page in pages_of(exported.directory / folder):
         browser.open(page)
         browser.check(width, page)
@@ -66,7 +66,7 @@ def test_language_is_switched_without_script_and_the_page_stays(browser: Browser
 
 
 def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / "games/00001.html")
     last = browser.ask("Number(document.querySelector('svg.film').dataset.last)")
     caption = "document.querySelector('.caption').textContent"
@@ -96,7 +96,7 @@ def test_keys_and_buttons_step_through_a_game(browser: Browser, exported: Public
 
 
 def test_play_steps_to_the_end_and_stops_there(browser: Browser, exported: Public) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / "games/00001.html")
     last = browser.ask("Number(document.querySelector('svg.film').dataset.last)")
     browser.ask(f"document.getElementById('{last - 2}').click()")
@@ -110,7 +110,7 @@ def test_play_steps_to_the_end_and_stops_there(browser: Browser, exported: Publi
 
 
 def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Public) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / "games.html")
     moves = """[...document.querySelectorAll("table.games tbody tr:not([hidden])")].map(
       (row) => Number.parseFloat(row.cells[row.cells.length - 1].textContent.replace(",", ".")))"""
@@ -137,7 +137,7 @@ def test_the_list_of_games_is_sorted_and_filtered(browser: Browser, exported: Pu
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_times_of_games_have_a_unit_and_are_sorted(browser: Browser, exported: Public, language: str) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / f"{language}games.html")
     last = "[...document.querySelectorAll('table.games tbody tr')].map((row) => row.cells[row.cells.length - 1])"
     times = f"{last}.map((cell) => cell.innerText)"
@@ -164,7 +164,7 @@ UNREACHABLE = """[...document.querySelectorAll("main .wide :is(td, th)")].filter
 @pytest.mark.parametrize("scripts", [True, False])
 @pytest.mark.parametrize("page", ["games", "agents/001", "pairs/001-002", "rounds/001", "games/00001"])
 def test_lists_of_games_fit_on_a_phone(browser: Browser, exported: Public, page: str, scripts: bool) -> None:
-    browser.look(390)
+    browser.set_view(390)
     with nullcontext() if scripts else browser.without_scripts():
         browser.open(exported.directory / f"{page}.html")
         assert [] == browser.ask(UNREACHABLE)
@@ -183,11 +183,11 @@ def test_lists_of_games_fit_on_a_phone(browser: Browser, exported: Public, page:
 
 
 def test_crosstable_on_a_phone_shows_that_it_scrolls(browser: Browser, exported: Public) -> None:
-    browser.look(1280)
+    browser.set_view(1280)
     browser.open(exported.directory / "crosstable.html")
     hint = "document.querySelector('.hint').checkVisibility()"
     assert not browser.ask(hint)
-    browser.look(390)
+    browser.set_view(390)
     assert browser.ask(hint)
     assert [] == browser.ask(UNREACHABLE)
     # By keyboard, and each row keeps its agent.
@@ -202,7 +202,7 @@ def test_crosstable_on_a_phone_shows_that_it_scrolls(browser: Browser, exported:
 
 
 def test_the_menu_is_one_line_on_a_phone(browser: Browser, exported: Public) -> None:
-    browser.look(390)
+    browser.set_view(390)
     browser.open(exported.directory / "index.html")
 
     assert browser.ask("document.querySelector('.top').offsetHeight") < 100
@@ -213,7 +213,7 @@ def test_the_menu_is_one_line_on_a_phone(browser: Browser, exported: Public) -> 
 
 
 def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, exported: Public) -> None:
-    browser.look(1000)
+    browser.set_view(1000)
     browser.open(exported.directory / "games/00001.html", "#3")
 
     assert ["evaluation", "depth", "time", "memory"] == browser.ask(
@@ -232,7 +232,7 @@ def test_a_plot_shows_where_the_game_is_and_leads_there(browser: Browser, export
 @pytest.mark.parametrize("width", [1280, 390])
 def test_list_has_one_line_a_move_and_the_message_is_below(browser: Browser, exported: Public, width: int) -> None:
     rows = "document.querySelectorAll('.moves tbody tr')"
-    browser.look(width)
+    browser.set_view(width)
     browser.open(exported.directory / "games/00001.html")
     browser.ask(f"{rows}[0].lastElementChild.textContent = 'depth 12 '.repeat(60)")
     browser.ask(f"{rows}[1].cells[2].textContent = 'h8 '.repeat(60)")
@@ -279,7 +279,7 @@ def test_axe_finds_nothing_wrong_where_agents_are_compared(
 ) -> None:
     cast, text = COMPARED[form]
     public = Recipe(form, cast, text, pages=PageOptions()).export(tmp_path)
-    browser.look(width, dark)
+    browser.set_view(width, dark)
     browser.open(public.directory / folder / "index.html")
     assert browser.ask("document.getElementById('compared') !== null")
     browser.check(width)

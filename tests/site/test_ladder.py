@@ -114,7 +114,7 @@ PAGES = ("index.html", "agents/001.html", "agents/005.html", "games.html", "cros
 
 @pytest.mark.parametrize(("folder", "width", "dark"), VIEWS)
 def test_axe_finds_nothing_wrong(browser: Browser, public: Public, folder: str, width: int, dark: bool) -> None:
-    browser.look(width, dark)
+    browser.set_view(width, dark)
     for page in PAGES:
         browser.open(public.directory / folder / page)
         browser.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
@@ -125,7 +125,7 @@ def test_standings_of_a_phone_fit_without_the_columns_of_an_agents_page(browser:
     shown = "[...document.querySelectorAll('.dense thead th')].filter((each) => each.offsetWidth).length"
     table, counts = "document.querySelector('.wide')", []
     for width in (1280, 390):
-        browser.look(width)
+        browser.set_view(width)
         for folder in ("", "cs"):
             browser.open(public.directory / folder / "index.html")
             assert width > 390 or browser.ask(f"{table}.scrollWidth <= {table}.clientWidth")
@@ -136,7 +136,7 @@ def test_standings_of_a_phone_fit_without_the_columns_of_an_agents_page(browser:
 def test_charts_are_readable_without_script_and_without_colour(browser: Browser, public: Public) -> None:
     """Each line has another pattern and its agent's name, and no name covers another."""
     with browser.without_scripts():
-        browser.look(390)
+        browser.set_view(390)
         browser.open(public.directory / "index.html")
         patterns = browser.ask(
             "[...document.querySelectorAll('.history .line')].map((line) => getComputedStyle(line).strokeDasharray)"

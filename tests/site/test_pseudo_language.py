@@ -116,7 +116,7 @@ def written(language: Language, cup: Cup, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_a_language_of_long_words_is_cut_off_nowhere_and_covers_every_text(browser: Browser, written: Path) -> None:
-    browser.look(360)
+    browser.set_view(360)
     for page in (*pages_of(written), written / "live.html", written / "games/00002.html"):
         browser.open(page)
         assert browser.ask("document.documentElement.scrollWidth") <= 360, page
@@ -125,4 +125,4 @@ def test_a_language_of_long_words_is_cut_off_nowhere_and_covers_every_text(brows
     # What is looked for would be found.
     browser.ask("Object.assign(document.querySelector('h1').style, {overflow: 'hidden', width: '2em', height: '1em'})")
     assert 1 == len(browser.ask(CUT))
-    browser.look(1000)
+    browser.set_view(1000)

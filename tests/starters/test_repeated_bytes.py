@@ -58,7 +58,7 @@ def test_starter_reads_its_lines_whatever_others_print(built: Built, tmp_path: P
     assert [lines[-2]] == [line for line in lines if line.lstrip().startswith("QUIT")]
     # It has read every board in its place: its moves are legal.
     _, game = steps_of(file).record_and_game(Stratego, "Stratego")
-    own = [move.text for move in game.half_moves if move.seat != seat]
-    assert turns == len(own)
-    assert [] == [text for text in own if text.endswith(" ILLEGAL")]
+    starter_moves = [move.text for move in game.half_moves if move.seat != seat]
+    assert turns == len(starter_moves)
+    assert [] == [text for text in starter_moves if text.endswith(" ILLEGAL")]
     assert [] == verify(file).problems

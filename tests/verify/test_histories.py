@@ -194,7 +194,7 @@ def test_live_pages_show_the_same_history(this_year: Cup, joined: Public) -> Non
 
 def test_history_is_readable_by_all_tools(browser: Browser, joined: Public) -> None:
     for width, dark in ((1000, False), (360, True)):
-        browser.look(width, dark)
+        browser.set_view(width, dark)
         for page in ("agents/001.html", "zh/agents/001.html"):
             browser.open(joined.directory / page)
             assert [] == browser.violations(), page

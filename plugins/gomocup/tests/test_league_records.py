@@ -172,7 +172,7 @@ def test_page_is_one_file_that_sorts_and_needs_no_script(browser: Browser, page:
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_page_fits_and_axe_finds_nothing_wrong(browser: Browser, page: Path, width: int, dark: bool) -> None:
-    browser.look(width, dark)
+    browser.set_view(width, dark)
     browser.open(page)
     assert [] == browser.violations()
     assert browser.ask("document.documentElement.scrollWidth") <= width

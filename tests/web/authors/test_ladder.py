@@ -251,7 +251,7 @@ def test_author_challenges_and_leaves_in_a_plain_browser(browser: Browser, tmp_p
             browser.visit(f"{service.url}/author/index.html#{make_token(directory, 'eve')}")
             browser.wait_for("document.querySelector('#ladder') !== null")
             check_views(browser, service.url, "author/index.html")
-            browser.look(acting_width)
+            browser.set_view(acting_width)
             with browser.without_scripts():
                 browser.visit(f"{service.url}/author/index.html")
                 browser.ask("document.querySelector('button[name=opponent]').click()")
@@ -269,7 +269,7 @@ def test_author_challenges_and_leaves_in_a_plain_browser(browser: Browser, tmp_p
             assert [] == browser.violations()
         (line,) = cup.store.last_lines(cup.contest.name, 9, Withdrawn)
         assert ("zoe: withdrawn by its author", "eve") == (line.text, line.who)
-    browser.look(1280)
+    browser.set_view(1280)
 
 
 IN = "You take part with version"

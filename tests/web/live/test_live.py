@@ -49,7 +49,7 @@ STONES = "document.querySelectorAll('.film .pieces [data-at]').length"
 @pytest.fixture(scope="module")
 def witness(browser: Browser) -> Browser:
     browser.run_first(WITNESS)
-    browser.look(1000)
+    browser.set_view(1000)
     return browser
 
 
@@ -201,9 +201,9 @@ def test_followed_agent_has_a_page_of_its_games_with_and_without_scripts(witness
         witness.ask("[...document.querySelectorAll('a')].find((link) => link.href.includes('agent=1')).click()")
         witness.wait_for(f"location.search === '?agent=1' && {boards} === '{numbers}'")
         assert "anna" == witness.ask("document.querySelector('tr.followed a').textContent")
-        witness.look(390)
+        witness.set_view(390)
         witness.check(390)
-        witness.look(1000)
+        witness.set_view(1000)
         witness.ask(
             "window.lost = 0, new MutationObserver(() => window.lost += !document.querySelector('tr.followed'))"
             ".observe(document.body, { childList: true, subtree: true })"

@@ -112,7 +112,7 @@ def test_link_signs_in_and_upload_is_followed(browser: Browser, folder: Path, se
     browser.wait_for("document.getElementById('upload')?.hidden === false")
     assert "" == browser.ask("location.hash + document.cookie")
     assert f"--url {service.url} " in browser.ask("document.querySelector('main').textContent")
-    browser.look(360)
+    browser.set_view(360)
     browser.check(360)
 
     goes_on = tmp_path / "on"
@@ -127,7 +127,7 @@ def test_link_signs_in_and_upload_is_followed(browser: Browser, folder: Path, se
     assert browser.ask("document.getElementById('told').textContent").endswith("passed")
     assert "six version 1" in browser.ask("document.querySelector('main').innerText")
     assert [] == browser.errors
-    browser.look(1000)
+    browser.set_view(1000)
     assert token not in service.log.read_text()
 
 
@@ -138,7 +138,7 @@ def test_an_own_game_is_for_every_reader(browser: Browser, ada: httpx.Client, se
     browser.ask("fetch('sign-out', { method: 'POST' }).then(() => true)")
     browser.visit(f"{service.url}/author/index.html#{ada.headers['authorization'].removeprefix('Bearer ')}")
     browser.wait_for("document.querySelector('a[href=\"games/00001.html\"]') !== null")
-    browser.look(360, dark)
+    browser.set_view(360, dark)
     assert [] == browser.violations()
     browser.visit(f"{service.url}/author/games/00001.html")
     assert SECRET in browser.ask("document.querySelector('main').innerText")
@@ -152,4 +152,4 @@ def test_an_own_game_is_for_every_reader(browser: Browser, ada: httpx.Client, se
         )
         assert set(shown) <= {at}
         assert bool(shown) == browser.ask("document.querySelector('[data-no-log]').hidden")
-    browser.look(1000)
+    browser.set_view(1000)

@@ -60,7 +60,7 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
             assert "Final." in browser.ask("document.getElementById('over').innerText")
             assert not browser.ask("[...document.scripts].some(each => each.src.endsWith('live.js'))")
             for width in (390, 1280):
-                browser.look(width)
+                browser.set_view(width)
                 assert [] == browser.violations()
         assert 2 == len(list(public.glob("records/*.json")))
         pages = [path for path in public.rglob("*.html") if "data-log=" in path.read_text()]

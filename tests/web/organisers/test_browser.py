@@ -41,7 +41,7 @@ def signed_in(browser: Browser, cup: Cup) -> Iterator[Service]:
         assert "" == browser.ask("location.hash + document.cookie")
         yield service
         assert token not in service.log.read_text()
-        browser.look(1000)
+        browser.set_view(1000)
         browser.leave()
 
 
@@ -91,7 +91,7 @@ def test_a_season_is_ended_by_keyboard_without_script(browser: Browser, tmp_path
     with joins(tmp_path / "cup", PATIENCE) as cup, signed_in(browser, cup) as service:
         pages = ("index.html", "games.html", "order.html?action=end-season")
         check_views(browser, service.url, *(f"organiser/{page}" for page in pages))
-        browser.look(acting_width)
+        browser.set_view(acting_width)
         with browser.without_scripts():
             browser.visit(f"{service.url}/organiser/index.html")
             order(browser, "end-season", "it is decided")
