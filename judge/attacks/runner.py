@@ -77,7 +77,7 @@ class Trial:
     taken_share: float
 
     @property
-    def held(self) -> bool:
+    def is_as_expected(self) -> bool:
         return not self.problems
 
     @property

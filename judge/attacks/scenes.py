@@ -199,17 +199,17 @@ def counted_locks(_directory: Path) -> Iterator[Mapping[str, str]]:
     before, most = _count_locks(), [0]
     done = Event()
 
-    def look() -> None:
+    def watch_locks() -> None:
         while not done.wait(0.02):
             most[0] = max(most[0], _count_locks())
 
     with ThreadPoolExecutor(1) as pool:
-        looking = pool.submit(look)
+        watching = pool.submit(watch_locks)
         try:
             yield {}
         finally:
             done.set()
-            looking.result()
+            watching.result()
     if most[0] - before > MANY_LOCKS:
         raise HarmError(f"the host had {most[0] - before} additional record locks that were not charged to a box")
 

@@ -87,9 +87,9 @@ class Registry(Generic[Entry]):
         if not isinstance(entry, self.kind):
             raise self._broken(point, f"is of the type {type(entry).__name__} and not {self.kind.__name__}")
         # Records find a game by its name.
-        own = getattr(entry, "name", point.name)
-        if own != point.name:
-            raise self._broken(point, f"calls itself {own!r}")
+        name = getattr(entry, "name", point.name)
+        if name != point.name:
+            raise self._broken(point, f"calls itself {name!r}")
         return entry
 
     def _broken(self, point: EntryPoint, why: str) -> InputError:

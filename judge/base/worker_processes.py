@@ -316,7 +316,7 @@ def in_parallel(
         return
     # Windows has no affinity.
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    processes, own = min(usable, MAX_PROCESSES), iter(between)
+    processes, other_work = min(usable, MAX_PROCESSES), iter(between)
     left = chain(first, waiting)
     chunks = iter(lambda: list(islice(left, TASKS_PER_CHUNK)), [])
     with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
@@ -324,7 +324,7 @@ def in_parallel(
         with _without_main_module():
             running = deque(pool.submit(_do_each, task, chunk) for chunk in begun)
         while running:
-            while not running[0].done() and next(own, _END) is not _END:
+            while not running[0].done() and next(other_work, _END) is not _END:
                 pass
             yield from running.popleft().result()
             running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))

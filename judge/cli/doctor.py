@@ -138,7 +138,7 @@ def selftest(
                 note(f"NOT OK: {attack.id}")
                 continue
             rows.append(_row(attack, trial, trial.seen))
-            note(f"{'ok' if trial.held else 'NOT OK'}: {attack.id}, {trial.seconds:.1f} s")
+            note(f"{'ok' if trial.is_as_expected else 'NOT OK'}: {attack.id}, {trial.seconds:.1f} s")
     document = {
         "policy": chosen.name,
         "tried": sum("verdict" in row for row in rows),
@@ -174,14 +174,14 @@ def _is_meant(attack: Attack, word: str) -> bool:
 
 
 def _row(attack: Attack, trial: Trial | None, seen: str) -> dict[str, Any]:
-    held = trial is not None and trial.held
+    is_as_expected = trial is not None and trial.is_as_expected
     row: dict[str, Any] = {
         "id": attack.id,
         "title": attack.title,
         "expected": str(attack.expected),
         "seen": seen,
-        "held": held,
-        "meaning": "holds" if held else attack.danger,
+        "held": is_as_expected,
+        "meaning": "holds" if is_as_expected else attack.danger,
     }
     if trial is None:
         return row

@@ -127,8 +127,10 @@ def serve(
         else:
             numbers = None
             if metrics:
-                own = parse_listen_address(metrics, "--metrics")
-                numbers = stack.enter_context(listening(own, beyond_loopback=beyond_loopback, option="--metrics"))
+                metrics_address = parse_listen_address(metrics, "--metrics")
+                numbers = stack.enter_context(
+                    listening(metrics_address, beyond_loopback=beyond_loopback, option="--metrics")
+                )
             state = received[0] if received else None
             opened = opened_server(planned, listener, state=state, proxy=proxy, root_path=root, metrics=numbers)
         server = stack.enter_context(opened)

@@ -263,12 +263,12 @@ def _attempt(contest: Contest, game: ScheduledGame, wanted: int | None) -> Attem
     found = played.get(counted or 0) if wanted is None else played.get(wanted)
     if found is not None:
         return found
-    told = ", ".join(f"{each.number} ({each.state})" for each in played.values())
+    finished = ", ".join(f"{each.number} ({each.state})" for each in played.values())
     raise InputError(
         f"game {game.number}, {game.first} - {game.second}, "
         + ("has no result yet" if wanted is None else f"has no record of an attempt {wanted}")
         + f": it is {game.state}"
-        + (f"; --attempt shows a finished one: {told}" if told else "")
+        + (f"; --attempt shows a finished one: {finished}" if finished else "")
     )
 
 

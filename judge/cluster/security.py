@@ -293,13 +293,13 @@ def invite(folder: Path, hosts: Sequence[str], scheduler: Address, days: int) ->
         authority, _ = load_authority(folder, AUTHORITY, days)
         workers, key = load_authority(folder, WORKERS, days)
         for host, path in zip(hosts, paths, strict=True):
-            certificate, own = issue(host, workers, key, days)
+            certificate, host_key = issue(host, workers, key, days)
             made = JoinFile(
                 scheduler=str(scheduler),
                 name=host,
                 authority=authority.public_bytes(Encoding.PEM).decode(),
                 certificate=certificate.public_bytes(Encoding.PEM).decode(),
-                key=private_pem(own).decode(),
+                key=private_pem(host_key).decode(),
             )
             create_private(path, made.model_dump_json(indent=2).encode() + b"\n")
     return paths

@@ -117,8 +117,8 @@ def _build_all(
     client: docker.DockerClient, chosen: Sequence[ImageRecipe], way: Way, say: Progress
 ) -> dict[str, EngineImage]:
     def build(recipe: ImageRecipe) -> EngineImage:
-        with engine_client("build images", BUILD_TIMEOUT_S) as own:
-            return _build(own, recipe, way, say)
+        with engine_client("build images", BUILD_TIMEOUT_S) as build_client:
+            return _build(build_client, recipe, way, say)
 
     remove_stages(client)
     for directory, owner in directories(BUILD_DIRECTORY):  # what killed builds left

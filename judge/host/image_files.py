@@ -101,9 +101,11 @@ def export_image(name: str, path: Path) -> ImageParcel:
 def refuse_unlike(parcel: ImageParcel) -> None:
     """Raises HostError for another architecture than this Engine's."""
     with engine_client("read the architecture") as client:
-        own = str(client.version()["Arch"])
-    if parcel.architecture != own:
-        raise HostError(f"the contest's image {parcel.name} is for {parcel.architecture}, but this host is {own}")
+        architecture = str(client.version()["Arch"])
+    if parcel.architecture != architecture:
+        raise HostError(
+            f"the contest's image {parcel.name} is for {parcel.architecture}, but this host is {architecture}"
+        )
 
 
 def import_image(parcel: ImageParcel, path: Path) -> None:

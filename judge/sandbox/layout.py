@@ -19,8 +19,8 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 def environment(home: str, scratch: str, tenant: Tenant, path: str = PATH) -> Mapping[str, str]:
     """All variables of an agent. None of the judge's are passed on."""
-    own = {"PATH": path, "HOME": home, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
-    return own | {"USER": USER_NAME, "LOGNAME": USER_NAME} | dict(tenant.environment)
+    variables = {"PATH": path, "HOME": home, "TMPDIR": scratch, "LANG": "C.UTF-8", "PYTHONUNBUFFERED": "1"}
+    return variables | {"USER": USER_NAME, "LOGNAME": USER_NAME} | dict(tenant.environment)
 
 
 def account_lines(uid: int) -> dict[str, str]:

@@ -183,9 +183,11 @@ def _sweep_pairs(pair: Codes, side: Vector) -> _Sweep:
 
 def _sweep_agents(agents: int, first: Codes, second: Codes, sign: float) -> _Sweep:
     normal = np.zeros((agents, agents))
-    for one, own in ((first, 1.0), (second, sign)):
-        for other, its in ((first, 1.0), (second, sign)):
-            normal += own * its * np.bincount(one * agents + other, minlength=agents**2).reshape(agents, agents)
+    for one, one_sign in ((first, 1.0), (second, sign)):
+        for other, other_sign in ((first, 1.0), (second, sign)):
+            normal += (
+                one_sign * other_sign * np.bincount(one * agents + other, minlength=agents**2).reshape(agents, agents)
+            )
     inverse: Matrix = np.linalg.pinv(normal, rcond=1e-10, hermitian=True).astype(np.float64)
 
     def left_of(column: Vector) -> Vector:

@@ -45,13 +45,13 @@ class SentenceBook:
             if match is None:
                 continue
             inner = {name: self._found(part, depth - 1) for name, part in match.groupdict().items()}
-            own = FIELD.sub("", message)
+            literal = FIELD.sub("", message)
             # Such as `{outcome}: {reason}`, which matches any text.
-            if own.strip(" :;,()-") or any(inner.values()):
-                explained = len(own) + sum(part.explained for part in inner.values() if part is not None)
+            if literal.strip(" :;,()-") or any(inner.values()):
+                explained = len(literal) + sum(part.explained for part in inner.values() if part is not None)
                 said = self._messages.pgettext(SENTENCE, message)
                 parts = {name: part.text if part else match[name] for name, part in inner.items()}
-                found.append(_Found(explained, -sum(map(str.isalpha, own)), filled(said, parts)))
+                found.append(_Found(explained, -sum(map(str.isalpha, literal)), filled(said, parts)))
         return max(found, default=None)
 
 

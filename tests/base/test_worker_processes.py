@@ -383,10 +383,10 @@ print(worker.result(), flush=True)
 
 @pytest.mark.parametrize("tasks", [MAX_SERIAL_TASKS, MAX_SERIAL_TASKS + 1, 1000])
 def test_short_tasks_are_done_in_order_and_other_work_between_them(tasks: int) -> None:
-    own = count()
+    other_work = count()
 
-    assert [str(number) for number in range(tasks)] == list(in_parallel(str, range(tasks), own))
-    assert tasks < 1000 or next(own) > 0
+    assert [str(number) for number in range(tasks)] == list(in_parallel(str, range(tasks), other_work))
+    assert tasks < 1000 or next(other_work) > 0
 
 
 def test_of_very_many_tasks_a_few_are_held_at_a_time() -> None:

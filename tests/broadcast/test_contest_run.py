@@ -20,14 +20,14 @@ def test_a_contest_that_is_played_has_a_log_with_every_move_as_it_came(tmp_path:
     with running(tmp_path, "cup") as process:
         _, said = process.communicate()
         assert 0 == process.returncode, said
-    told = [json.loads(line) for line in (tmp_path / "cup/events.ndjson").read_bytes().splitlines()]
+    events = [json.loads(line) for line in (tmp_path / "cup/events.ndjson").read_bytes().splitlines()]
 
-    moves = {(event["game"], event["attempt"]): event["moves"] for event in told if event["type"] == "ended"}
+    moves = {(event["game"], event["attempt"]): event["moves"] for event in events if event["type"] == "ended"}
     assert 1 == len(moves)
-    assert {key: whole(count) for key, count in moves.items()} == of_games(told)
+    assert {key: whole(count) for key, count in moves.items()} == of_games(events)
     # What a record cannot tell came from the workers: which clock runs.
-    assert [event for event in told if "clock" in event]
-    assert "table" == told[-1]["type"]
+    assert [event for event in events if "clock" in event]
+    assert "table" == events[-1]["type"]
 
 
 @pytest.mark.docker

@@ -52,12 +52,12 @@ def frames_of(game: ScheduledGame, file: RecordFile, parts: int = 20, play: int 
         feed = Feed(writer.detach())
         spec = file.record.spec
         announced = Announced(id=game.id, game=game.number, attempt=game.attempt, spec=spec, play=play)
-        told = Sender(Path(), announced)
-        told.attach(feed)
+        sender = Sender(Path(), announced)
+        sender.attach(feed)
         for part in shares(file, parts):
-            told.follow(part)
+            sender.follow(part)
             yield reader.recv(1 << 20)
-        told.close()
+        sender.close()
 
 
 def tell(recorder: Recorder, game: ScheduledGame, file: RecordFile, share: float = 1.0, play: int = 1) -> None:
@@ -81,15 +81,15 @@ def test_contest_log_runs_from_entries_to_standings(cup: Cup) -> None:
         for _ in range(2):
             told_game(log, cup)
         log.finish()
-    told = events(cup)
+    event_log = events(cup)
 
-    assert ["opened", "entered", "scheduled"] == [event["type"] for event in told[:3]]
-    assert ["anna", "bert"] == [agent["name"] for agent in told[1]["agents"]]
-    assert [1, 2] == [game["game"] for game in told[2]["games"]]
-    assert list(range(1, len(told) + 1)) == [event["seq"] for event in told]
-    moves = {event["game"]: event["moves"] for event in told if event["type"] == "ended"}
-    assert {(game, 1): whole(count) for game, count in moves.items()} == of_games(told)
-    tables = [event for event in told if event["type"] == "table"]
+    assert ["opened", "entered", "scheduled"] == [event["type"] for event in event_log[:3]]
+    assert ["anna", "bert"] == [agent["name"] for agent in event_log[1]["agents"]]
+    assert [1, 2] == [game["game"] for game in event_log[2]["games"]]
+    assert list(range(1, len(event_log) + 1)) == [event["seq"] for event in event_log]
+    moves = {event["game"]: event["moves"] for event in event_log if event["type"] == "ended"}
+    assert {(game, 1): whole(count) for game, count in moves.items()} == of_games(event_log)
+    tables = [event for event in event_log if event["type"] == "table"]
     # On a slow host there is one between them, after the first game.
     games = [table["lines"][0]["games"] for table in tables]
     assert (0, 2) == (games[0], games[-1])
@@ -100,11 +100,11 @@ def test_games_and_standings_include_their_leagues(tmp_path: Path) -> None:
     leagues = 'name = "leagues"\ngames = 2\nsizes = [2]\npromoted = 1'
     with Cup(tmp_path, STRONG_TO_WEAK, leagues) as cup:
         complete_log(cup)
-        told = events(cup)
+        event_log = events(cup)
 
-    (games,) = (event["games"] for event in told if event["type"] == "scheduled")
+    (games,) = (event["games"] for event in event_log if event["type"] == "scheduled")
     assert ["League 2"] * 6 == [game["stage"] for game in games]
-    (lines,) = (event["lines"] for event in told if event["type"] == "table")
+    (lines,) = (event["lines"] for event in event_log if event["type"] == "table")
     assert ["League 1"] * 2 + ["League 2"] * 3 == [line["stage"] for line in lines]
 
 
@@ -159,16 +159,16 @@ def test_attempt_replayed_by_another_machine_is_broadcast_from_its_beginning(cup
         tell(log, game, file, share=0.8, play=2)  # the same play, by a connection that was made again
         accept(cup, game, file)
         log.read_store()
-    told = events(cup)
+    event_log = events(cup)
     live = Live()
     states = list[tuple[int, int]]()
-    for event in told:
+    for event in event_log:
         live.apply(read_event(json.dumps(event).encode()))
         if (live_game := live.games.get(1)) is not None:
             states.append((live_game.seq, len(live_game.moves)))
 
-    words = of_games(told)[1, 1]
-    assert [1, 2] == [event["play"] for event in told if event["type"] == "playing"]
+    words = of_games(event_log)[1, 1]
+    assert [1, 2] == [event["play"] for event in event_log if event["type"] == "playing"]
     assert 2 == words.count("move 1")
     assert whole(len(file.record.plies)) == since_it_began_again(words)
     # Whoever looks at the game sees it begin again, too.
@@ -247,12 +247,14 @@ def test_organiser_decisions_are_published(cup: Cup) -> None:
         cup.store.disqualify(cup.contest.name, "bert", "<b>it</b>\n cheats")
         cup.store.withdraw(cup.contest.name, "anna", "it is ill", is_annulled=True)
         log.read_store()
-    told = events(cup)
+    event_log = events(cup)
 
-    (withdrawn,) = (event for event in told if event["type"] == "withdrawn")
+    (withdrawn,) = (event for event in event_log if event["type"] == "withdrawn")
     assert {"agent": "anna", "is_annulled": True, "reason": "anna: it is ill"}.items() <= withdrawn.items()
-    assert [("paused", "lunch")] == [(event["state"], event["reason"]) for event in told if event["type"] == "state"]
-    assert ["bert: <b>it</b>  cheats"] == [event["reason"] for event in told if event["type"] == "disqualified"]
+    assert [("paused", "lunch")] == [
+        (event["state"], event["reason"]) for event in event_log if event["type"] == "state"
+    ]
+    assert ["bert: <b>it</b>  cheats"] == [event["reason"] for event in event_log if event["type"] == "disqualified"]
 
 
 def test_a_log_that_was_removed_is_made_again_from_store_and_records(cup: Cup) -> None:
@@ -277,9 +279,9 @@ def test_with_a_delay_a_move_is_sent_after_later_moves_and_the_end_at_once(cup: 
         connection = Connection()
         for data in frames_of(game, file, 10_000):
             log.moves.receive(connection, data)
-            told = of_games(events(cup)).get((1, 1), [])
+            words = of_games(events(cup)).get((1, 1), [])
             heard = connection.running.plies if connection.running else 0
-            assert len([word for word in told if word.startswith("move")]) == max(0, heard - 3)
+            assert len([word for word in words if word.startswith("move")]) == max(0, heard - 3)
         assert connection.running is not None
         accept(cup, game, file)
         log.read_store()
@@ -360,12 +362,12 @@ def test_killed_at_any_moment_a_recorder_leaves_no_gap_no_repeat_and_no_half_lin
                 played[game.number, game.attempt] = len(file.record.plies)
                 accept(cup, game, file)
             found.finish()
-        told = events(cup)
+        event_log = events(cup)
 
     assert KILLS <= kills + 3
-    assert list(range(1, len(told) + 1)) == [event["seq"] for event in told]
-    assert {key: whole(moves) for key, moves in played.items()} == of_games(told)
-    lines = [event["journal"] for event in told if "journal" in event]
+    assert list(range(1, len(event_log) + 1)) == [event["seq"] for event in event_log]
+    assert {key: whole(moves) for key, moves in played.items()} == of_games(event_log)
+    lines = [event["journal"] for event in event_log if "journal" in event]
     assert sorted(set(lines)) == lines
 
 

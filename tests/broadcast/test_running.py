@@ -36,13 +36,13 @@ def moves(events: Sequence[AnyEvent]) -> list[MoveMade]:
 def test_events_are_those_of_the_record_however_they_come(family: Callable[[], RecordFile], parts: int) -> None:
     file = family()
     events = heard(file, min(parts, len(unseal(file.transcript))))
-    told = moves(events)
+    move_events = moves(events)
 
     plies = file.record.plies
     assert [(number, ply.seat, ply.ms) for number, ply in enumerate(plies, 1)] == [
-        (move.ply, move.seat, move.charged_ms) for move in told
+        (move.ply, move.seat, move.charged_ms) for move in move_events
     ]
-    assert [step.left_ms for step in steps_of(file).steps[1:]][-1] == told[-1].left_ms
+    assert [step.left_ms for step in steps_of(file).steps[1:]][-1] == move_events[-1].left_ms
     assert plain(events_of_record(file, 1)) == plain(events)
 
 
@@ -60,8 +60,8 @@ def test_each_answer_of_every_record_is_a_move() -> None:
     for part in parts():
         for text in read(part, SOURCE).values() if part.startswith("records") else ():
             file = RecordFile.model_validate_json(text)
-            told = moves(events_of_record(file, 1))
-            assert [ply.seat for ply in file.record.plies] == [move.seat for move in told], file.record.id
+            move_events = moves(events_of_record(file, 1))
+            assert [ply.seat for ply in file.record.plies] == [move.seat for move in move_events], file.record.id
 
 
 def test_a_board_can_be_followed_by_the_changes_alone() -> None:
@@ -137,11 +137,11 @@ def test_hidden_pieces_are_not_revealed() -> None:
 
 def test_unknown_types_are_not_revealed() -> None:
     file = recorded.quantum()
-    told = [piece for event in heard(file, 20) if isinstance(event, MoveMade) for piece in event.pieces]
+    pieces = [piece for event in heard(file, 20) if isinstance(event, MoveMade) for piece in event.pieces]
     first = next(event for event in heard(file, 20) if isinstance(event, Playing))
     assert first.board is not None
 
-    hidden = {face for piece in [*told, *first.board.pieces] for face in piece.faces if face.startswith("?")}
+    hidden = {face for piece in [*pieces, *first.board.pieces] for face in piece.faces if face.startswith("?")}
     assert {"?unknown"} == hidden
 
 

@@ -34,10 +34,10 @@ class Terminal:
         self._stream = pyte.ByteStream(self.screen)
         self._fd, theirs = os.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        own = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        variables = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
         inherited = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LINES")}
         options: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), theirs)
-        options |= {"cwd": directory, "env": inherited | own | dict(environment or {})}
+        options |= {"cwd": directory, "env": inherited | variables | dict(environment or {})}
         self._process: ForkedProcess[bytes] = ForkedProcess(command, start_new_session=True, **options)
         self.pid = self._process.pid
         os.close(theirs)

@@ -70,8 +70,8 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     chance = status["chance"]
     assert chance["commitment"] == hashlib.sha256(bytes.fromhex(chance["secret"])).hexdigest()
     assert f"its SHA-256 is {chance['commitment']}" in ran.err
-    told = ran.out + ran.err + (tmp_path / "cup/log.jsonl").read_text()
-    assert chance["secret"] not in told + judge("contest", "journal", "cup", "--json").out
+    output = ran.out + ran.err + (tmp_path / "cup/log.jsonl").read_text()
+    assert chance["secret"] not in output + judge("contest", "journal", "cup", "--json").out
 
     assert 2 == judge("contest", "void", "1", "cup").code
     voided = judge("contest", "void", "1", "cup", "--why", "the wrong board")

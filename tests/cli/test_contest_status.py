@@ -204,10 +204,10 @@ def test_status_reports_whether_a_service_starts_the_contest(judge: Judge, tmp_p
 
     with (
         closing(PlayerFiles(planned.folder, planned.name)) as first,
-        closing(PlayerFiles(planned.folder, "other")) as own,
+        closing(PlayerFiles(planned.folder, "other")) as second,
     ):
         assert first.take()
-        assert own.take()
+        assert second.take()
         served = judge("contest", "status", "cup")
     ended = judge("contest", "status", "cup")
 

@@ -155,8 +155,8 @@ def test_state_saved_by_a_replaced_process_at_its_end_is_there_for_the_next(
 
     (record,) = records(ran, tmp_path)
     (seat,) = (seat for seat in record["seats"] if seat["name"] == "pbrain-ends")
-    told = [note for note in seat["notes"] if "ends so far" in note]
-    assert [f"ends so far: [{count}, {count}]" for count in range(3)] == told[:3]
+    notes = [note for note in seat["notes"] if "ends so far" in note]
+    assert [f"ends so far: [{count}, {count}]" for count in range(3)] == notes[:3]
     assert 0 == judge("verify", *(game["record"] for game in ran.games)).code
 
 

@@ -39,20 +39,20 @@ def test_without_an_engine_the_commands_of_this_distribution_are_printed(
     judge: Judge, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    told = judge("quickstart")
+    ran = judge("quickstart")
 
-    assert (1, "") == (told.code, told.out)
-    assert f"as root: {commands_for('engine')}; then log in again; or unset DOCKER_HOST" in told.err
+    assert (1, "") == (ran.code, ran.out)
+    assert f"as root: {commands_for('engine')}; then log in again; or unset DOCKER_HOST" in ran.err
 
 
 @pytest.mark.usefixtures("podman")
 @pytest.mark.parametrize("words", [("quickstart",), ("match", "house-instant", "house-python")])
 def test_podman_is_refused_by_its_name(judge: Judge, words: tuple[str, ...]) -> None:
-    told = judge(*words)
+    ran = judge(*words)
 
-    assert 1 == told.code
-    assert "This is Podman 4.3.1, " in told.err
-    assert "Docker Engine of version 20.10" in told.err
+    assert 1 == ran.code
+    assert "This is Podman 4.3.1, " in ran.err
+    assert "Docker Engine of version 20.10" in ran.err
 
 
 OURS = b'name = "quickstart"\n'
@@ -68,10 +68,10 @@ def test_a_folder_that_is_not_of_a_quickstart_is_not_removed(
     (folder / "contest.toml").write_bytes(plan)
     if is_link:
         (tmp_path / "quickstart").symlink_to(folder)
-    told = judge("quickstart")
+    ran = judge("quickstart")
 
-    assert 2 == told.code
-    assert f"{tmp_path}/quickstart exists and is not the folder of an earlier quickstart: move it away" in told.err
+    assert 2 == ran.code
+    assert f"{tmp_path}/quickstart exists and is not the folder of an earlier quickstart: move it away" in ran.err
     assert (folder / "contest.toml").exists()
 
 
@@ -81,8 +81,8 @@ def test_a_quickstart_that_is_played_is_not_removed(judge: Judge, tmp_path: Path
     plan.parent.mkdir()
     plan.write_bytes(OURS)
     with locked(plan.parent / LOCK_FILE):
-        told = judge("quickstart")
+        ran = judge("quickstart")
 
-    assert 2 == told.code
-    assert "plays the contest" in told.err
+    assert 2 == ran.code
+    assert "plays the contest" in ran.err
     assert plan.exists()

@@ -105,11 +105,11 @@ def test_a_host_that_fails_costs_the_author_nothing(run: Run, upload: Callable[[
 
 def test_a_script_gets_one_document(run: Run, upload: Callable[[str], str]) -> None:
     done = run("submit", upload("bad slow"), "--name", "snail", "--json")
-    told = json.loads(done.stdout)
-    assert (1, "refused") == (done.exit_code, told["state"])
-    assert ("snail", "organiser") == (told["name"], told["author"])
-    assert ["received", "checked"] == [step["stage"] for step in told["steps"]]
-    assert "fail" == told["report"]["findings"][0]["grade"]
+    document = json.loads(done.stdout)
+    assert (1, "refused") == (done.exit_code, document["state"])
+    assert ("snail", "organiser") == (document["name"], document["author"])
+    assert ["received", "checked"] == [step["stage"] for step in document["steps"]]
+    assert "fail" == document["report"]["findings"][0]["grade"]
 
 
 def test_the_organiser_lists_overrules_and_withdraws(run: Run, upload: Callable[[str], str]) -> None:

@@ -41,9 +41,9 @@ def now(followed: Followed) -> Live:
 
 def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest, game=1)) as followed:
-        game, file, told = told_by(cup, log)
+        game, file, pieces = told_by(cup, log)
         for _ in range(10):
-            next(told)
+            next(pieces)
         live = now(followed)
         assert "1 running, 1 to come" in written(overview(live, 0))
         plies = len(live.games[1].moves)
@@ -53,7 +53,7 @@ def test_running_game_agrees_with_its_record_and_gets_its_result_at_the_end(cup:
         assert (kept.tokens, kept.marks, kept.seats) == (view.tokens, view.marks, view.seats)
         assert f"{file.record.spec.opening_moves + plies}. " in written(game_screen(live, 1, 0))
         assert not followed.is_over()
-        list(told)
+        list(pieces)
         accept(cup, game, file)
         log.read_store()
         outcome = now(followed).ended[0][0].outcome
@@ -70,8 +70,8 @@ def test_elsewhere_than_on_a_terminal_it_prints_every_event_of_the_contest_and_e
         with ForkedProcess[str](words, stdout=-1, text=True) as process:
             files = []
             for _ in range(2):
-                game, file, told = told_by(cup, log)
-                list(told)
+                game, file, pieces = told_by(cup, log)
+                list(pieces)
                 accept(cup, game, file)
                 files.append(file)
                 log.finish()
@@ -139,8 +139,8 @@ def test_a_contest_is_over_though_an_absent_agent_has_games_that_are_not_played(
 
 def test_live_games_are_evaluated_as_their_records(cup: Cup) -> None:
     with recorder(cup) as log, closing(Followed(cup.contest)) as followed:
-        game, file, told = told_by(cup, log)
-        list(told)
+        game, file, pieces = told_by(cup, log)
+        list(pieces)
         accept(cup, game, file)
         log.finish()
         evaluated = now(followed).evaluated[1]

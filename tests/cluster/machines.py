@@ -170,7 +170,7 @@ class Cup(RunObserver):
         self.contest = begin_with(agents, self.policy, RoundRobin(games=MOST_GAMES), self.store, folder, box)
         self.files = self.contest.files
         self.store.schedule("cup", [], [PAIRING])
-        self.told: list[EndedAttempt] = []
+        self.ended_attempts: list[EndedAttempt] = []
 
     def waiting(self) -> int:
         """How many brains have come to the gate so far."""
@@ -232,7 +232,7 @@ class Cup(RunObserver):
         return runner.run()
 
     def report(self, ended: EndedAttempt) -> None:
-        self.told.append(ended)
+        self.ended_attempts.append(ended)
 
     def play_in_steps(self, cluster: Cluster, *steps: tuple[Callable[[], bool], Callable[[], None]]) -> None:
         """Play to the end; each step is what is waited for, and what is done then."""
@@ -265,7 +265,7 @@ class Cup(RunObserver):
             return list(connection.execute(query))
 
     def states(self) -> list[AttemptState]:
-        return [happened.state for happened in self.told]
+        return [happened.state for happened in self.ended_attempts]
 
     def journal(self) -> str:
         return "\n".join(line.text for line in self.store.journal("cup"))

@@ -102,10 +102,10 @@ def test_worker_without_images_plays(machines: Machines, engine: PrivateEngine, 
         record = RecordFile.model_validate_json(Files(tmp_path / "cup" / "files").get(digest))
         assert () == tuple(verify(record).problems)
         assert {"docker"} == {box.split("-")[0] for box in record.record.placement.box}
-    told = [json.loads(line) for line in (tmp_path / "cup" / LOG_FILE).read_bytes().splitlines()]
-    moves = {(event["game"], event["attempt"]): event["moves"] for event in told if event["type"] == "ended"}
+    events = [json.loads(line) for line in (tmp_path / "cup" / LOG_FILE).read_bytes().splitlines()]
+    moves = {(event["game"], event["attempt"]): event["moves"] for event in events if event["type"] == "ended"}
     assert 2 == len(moves)
-    assert {key: whole(count) for key, count in moves.items()} == of_games(told)
+    assert {key: whole(count) for key, count in moves.items()} == of_games(events)
     log = judge("contest", "journal", "cup")
     for name in ("native", "keeper"):
         assert f"worker w1 is sent the image {name}" in log.out

@@ -117,11 +117,11 @@ def test_a_wrong_value_of_a_registered_worker_does_not_reach_dask(wrong: dict[st
 
 
 def test_a_scheduler_computes_with_no_measurement_of_a_worker() -> None:
-    told = checked_message(
+    message = checked_message(
         FINISHED | {"startstops": [{"start": math.nan}], "metadata": {"x": 1}, "type": b"pickle", "typename": "y"}
     )
 
-    assert ((), {}, b"", "bytes") == tuple(told[key] for key in ("startstops", "metadata", "type", "typename"))
+    assert ((), {}, b"", "bytes") == tuple(message[key] for key in ("startstops", "metadata", "type", "typename"))
 
 
 SLOTS = [math.inf, -math.inf, math.nan, 0, -1, 0.5, 1.5, MAX_SLOTS + 1, 1e300, True, "1", None, [1], {"slot": 1}]

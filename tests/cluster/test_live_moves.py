@@ -31,7 +31,7 @@ class Listener:
 
     def __init__(self, address: Path) -> None:
         self.address = address
-        self.told: list[tuple[Announced, list[Entry]]] = []
+        self.connections: list[tuple[Announced, list[Entry]]] = []
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(str(address))
         self._socket.listen(8)
@@ -44,7 +44,7 @@ class Listener:
 
     def answers(self, connection: int) -> int:
         """How many lines of its agents have come."""
-        entries = self.told[connection][1] if len(self.told) > connection else []
+        entries = self.connections[connection][1] if len(self.connections) > connection else []
         return sum(entry.kind is EntryKind.READ for entry in entries)
 
     def _accept(self) -> None:
@@ -60,7 +60,7 @@ class Listener:
                 read += data
                 for kind, frame in frames(read):
                     if kind == BEGIN:
-                        self.told.append((Announced.model_validate_json(frame), entries))
+                        self.connections.append((Announced.model_validate_json(frame), entries))
                     else:
                         entries.extend(unpack_entries(sent_ms(frame)[1]))
 
@@ -103,13 +103,15 @@ def test_broadcast_game_restarts_when_its_worker_is_lost(cup: Cup, machines: Mac
     [result] = cup.store.results("cup")
     file = RecordFile.model_validate_json(cup.files.get(result.record))
     assert [file.record.placement.host] != lost
-    assert [(1, 1, 1), (1, 1, 2)] == [(told.game, told.attempt, told.play) for told, _ in listener.told]
-    assert all(told.spec == file.record.spec for told, _ in listener.told)
+    assert [(1, 1, 1), (1, 1, 2)] == [
+        (announced.game, announced.attempt, announced.play) for announced, _ in listener.connections
+    ]
+    assert all(announced.spec == file.record.spec for announced, _ in listener.connections)
     # All of it came, of the play that counts; and of the other one no more than its beginning.
     whole_game = [(entry.ns, entry.seat, entry.kind) for entry in rejoined(unseal(file.transcript))]
-    told = [(entry.ns, entry.seat, entry.kind) for entry in listener.told[1][1]]
-    assert whole_game == told
-    assert len(listener.told[0][1]) < len(told)
+    entries = [(entry.ns, entry.seat, entry.kind) for entry in listener.connections[1][1]]
+    assert whole_game == entries
+    assert len(listener.connections[0][1]) < len(entries)
 
 
 def followed(cup: Cup, listener: Listener) -> FollowedGame:
@@ -147,8 +149,10 @@ def test_only_the_worker_that_began_is_heard_and_nothing_out_of_order(cup: Cup, 
     moves.forget("t-1")
     say("w2", len(data), told_by_a_game(b"four"))
 
-    assert [1, 2] == [told.play for told, _ in listener.told]
-    assert [[b"one", b"two", b"three"]] * 2 == [[entry.data for entry in entries] for _, entries in listener.told]
+    assert [1, 2] == [announced.play for announced, _ in listener.connections]
+    assert [[b"one", b"two", b"three"]] * 2 == [
+        [entry.data for entry in entries] for _, entries in listener.connections
+    ]
 
 
 def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Cup, listener: Listener) -> None:
@@ -161,7 +165,7 @@ def test_a_worker_that_begins_without_an_end_is_not_heard_for_ever(cup: Cup, lis
         until(partial(listener.answers, last), "what it says")
     moves.close()
 
-    assert list(range(1, MAX_PLAYS + 1)) == [told.play for told, _ in listener.told]
+    assert list(range(1, MAX_PLAYS + 1)) == [announced.play for announced, _ in listener.connections]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +190,7 @@ def test_invalid_piece_is_dropped(cup: Cup, listener: Listener, said: dict[str, 
     moves.receive((0.0, said and valid | said))
     moves.close()
 
-    assert [] == listener.told
+    assert [] == listener.connections
 
 
 def test_game_that_ends_early_or_abruptly_keeps_no_caller_waiting(tmp_path: Path) -> None:

@@ -195,9 +195,9 @@ def test_worker_with_the_join_file_of_another_address_gets_a_hint(folder: Path, 
 def test_registered_worker_submits_no_tasks_and_reports_only_itself() -> None:
     """Its stream reaches, in dask, what clients may say too."""
     released = {"op": "release-worker-data", "key": "x", "stimulus_id": "y"}
-    told = [released | {"worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]
+    messages = [released | {"worker": "tls://of.another:1"}, {"op": "update-graph"}, "OK", None]
 
-    assert [released, None, "OK", None] == [checked_message(each) for each in told]
+    assert [released, None, "OK", None] == [checked_message(each) for each in messages]
 
 
 def test_a_join_file_is_private_and_made_once(tmp_path: Path) -> None:

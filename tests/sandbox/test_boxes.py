@@ -389,9 +389,9 @@ def test_memory_ends_at_the_cap_and_its_end_is_not_a_lost_agent(
 def test_box_usage_is_known_and_falls_when_memory_is_freed(lodge: Lodge) -> None:
     guest = lodge("puppet", limits=SMALL).move_in()
     used = []
-    for held in (0, 16, 0):
-        guest.tell(f"hold {held}")
-        assert f"holds {held}" == guest.line()
+    for mebibytes in (0, 16, 0):
+        guest.tell(f"hold {mebibytes}")
+        assert f"holds {mebibytes}" == guest.line()
         guest.freeze()
         used.append(guest.box.meter.memory_bytes() or 0)
         guest.box.thaw()

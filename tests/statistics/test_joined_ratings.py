@@ -52,24 +52,24 @@ def test_an_agent_may_come_again_under_another_name_and_files_that_were_entered_
 
 
 def test_an_anchor_moves_its_pool_and_several_are_met_on_the_average() -> None:
-    free, held, two = (
+    free, anchored, two = (
         elos(join_contests([LAST_YEAR], anchors, PLAIN))
         for anchors in ({}, {"house": 1600}, {"house": 1600, "bert": 1500})
     )
 
-    assert 1600 == pytest.approx(held["house"])
-    assert held["anna"] - held["bert"] == pytest.approx(free["anna"] - free["bert"])
+    assert 1600 == pytest.approx(anchored["house"])
+    assert anchored["anna"] - anchored["bert"] == pytest.approx(free["anna"] - free["bert"])
     assert two["house"] + two["bert"] == pytest.approx(3100)
 
 
 def test_pools_with_anchors_are_on_one_scale_and_an_anchor_is_one_program_that_played() -> None:
     apart = contest("2026", "eve>finn*20 finn>eve*20")
     free = join_contests([LAST_YEAR, apart], {}, PLAIN)
-    held = join_contests([LAST_YEAR, apart], {"house": 1600, "finn": 1700}, PLAIN)
+    anchored = join_contests([LAST_YEAR, apart], {"house": 1600, "finn": 1700}, PLAIN)
 
     assert {0, 1} == {rating.pool for rating in free.ratings.ratings}
-    assert {0} == {rating.pool for rating in held.ratings.ratings}
-    assert elos(held)["eve"] == pytest.approx(1700)
+    assert {0} == {rating.pool for rating in anchored.ratings.ratings}
+    assert elos(anchored)["eve"] == pytest.approx(1700)
     with pytest.raises(InputError, match="zoe: did not play"):
         join_contests([LAST_YEAR], {"zoe": 1})
     with pytest.raises(InputError, match="anna: has 2 versions"):

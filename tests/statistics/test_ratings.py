@@ -289,5 +289,5 @@ def test_every_end_is_finite_and_on_its_side(played: list[GameResult]) -> None:
         assert math.isfinite(rating.elo)
         assert rating.low is None or rating.low < rating.elo
         assert rating.high is None or rating.elo < rating.high
-        own = [each.scores[each.agents.index(rating.agent)] for each in played if rating.agent in each.agents]
-        assert (len(own), sum(own)) == (rating.games, rating.score)
+        scores = [each.scores[each.agents.index(rating.agent)] for each in played if rating.agent in each.agents]
+        assert (len(scores), sum(scores)) == (rating.games, rating.score)

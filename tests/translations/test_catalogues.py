@@ -72,9 +72,9 @@ def test_a_translation_keeps_names_and_tags(code: str) -> None:
 )
 def test_counts_have_the_forms_of_the_language(code: str, expected: Sequence[str]) -> None:
     one, many = "<b>%(count)s</b> game", "<b>%(count)s</b> games"
-    told = [language(code).ngettext(one, many, count) % {"count": count} for count in (0, 1, 2, 5, 22)]
+    texts = [language(code).ngettext(one, many, count) % {"count": count} for count in (0, 1, 2, 5, 22)]
 
-    assert expected == [re.sub("</?b>", "", text) for text in told]
+    assert expected == [re.sub("</?b>", "", text) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,9 @@ def test_joined_sentences_are_translated_one_by_one() -> None:
     assert text == "; ".join(part for part, _ in ENGLISH.explanation(text))
     # A sentence that has a semicolon is translated as a whole.
     fix = "write the answer and nothing after it; stop all threads that print before you answer"
-    assert [True, True] == [own for _, own in language("zh").explanation(f"{fix}; it holds no files")]
+    assert [True, True] == [
+        is_translated for _, is_translated in language("zh").explanation(f"{fix}; it holds no files")
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "a foreign game ended oddly", "anna: bert", "{name} wins", "%(x)s", "x" * 5000])

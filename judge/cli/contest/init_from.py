@@ -43,12 +43,14 @@ def init_from(name: str, path_of_last: Path, store: str, options: InitOptions, c
             values[key,] = text
     if not last.keeps_own_database:
         values["store",] = last.plan.store
-    own = os.path.relpath(last.folder.resolve(), folder.resolve())
+    last_folder = os.path.relpath(last.folder.resolve(), folder.resolve())
     former = [relocated(each, last.folder, folder) for each in last.plan.ratings.with_]
-    joined = [*former, *([own] if has_begun else [])]
+    joined = [*former, *([last_folder] if has_begun else [])]
 
     def write() -> Planned:
-        write_durably(path, next_text(last, folder, values, joined, own if own in joined else "").encode())
+        write_durably(
+            path, next_text(last, folder, values, joined, last_folder if last_folder in joined else "").encode()
+        )
         return load_plan(path)
 
     try:

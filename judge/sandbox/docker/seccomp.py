@@ -103,8 +103,8 @@ class Profile(FrozenModel):
         return {
             "defaultAction": "SCMP_ACT_ERRNO",
             "archMap": [
-                {"architecture": _architecture(own), "subArchitectures": [*map(_architecture, others)]}
-                for own, others in self.entries.items()
+                {"architecture": _architecture(machine), "subArchitectures": [*map(_architecture, others)]}
+                for machine, others in self.entries.items()
             ],
             "syscalls": rules,
         }

@@ -113,8 +113,8 @@ class Disk:
         device = os.fstat(fd).st_dev
         os.close(fd)
         try:
-            own = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
-            self._statistics, self._first = os.open(own, os.O_RDONLY | os.O_CLOEXEC), 0
+            statistics_path = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/stat"
+            self._statistics, self._first = os.open(statistics_path, os.O_RDONLY | os.O_CLOEXEC), 0
         except FileNotFoundError:
             self._statistics, self._first = os.open("/proc/diskstats", os.O_RDONLY | os.O_CLOEXEC), 3
 
@@ -204,10 +204,10 @@ class Probe:
         poll.register(pipe, select.POLLIN)
         pause = PAUSE_NS
         while True:
-            told: list[object] = []
+            events: list[object] = []
             self._look_at_hypervisor()
-            self._time(lambda: told.extend(poll.poll(pause / 1e6)), sleep_ns=pause)  # noqa: B023 called at once
-            if told and not self._take_list(pipe):
+            self._time(lambda: events.extend(poll.poll(pause / 1e6)), sleep_ns=pause)  # noqa: B023 called at once
+            if events and not self._take_list(pipe):
                 return
             since = self._page.wanted_since()
             span = time.monotonic_ns() - since if since else 0

@@ -240,13 +240,13 @@ def service_cores() -> frozenset[int]:
 def holders_here() -> Mapping[int, str]:
     """Holder of each core of this host ("" if free). Empty if locks are hidden."""
     with on_all_processors():
-        own = sorted({core_of(each) for each in available()})
+        cores = sorted({core_of(each) for each in available()})
     try:
-        paths = _paths(own, lambda _: None)
+        paths = _paths(cores, lambda _: None)
     except InputError:
         return {}
-    held = {int(path.name.removeprefix("cpu")): holder_of(path) for path in paths if any(_holders(path))}
-    return {core: held.get(core, "") for core in own}
+    holders = {int(path.name.removeprefix("cpu")): holder_of(path) for path in paths if any(_holders(path))}
+    return {core: holders.get(core, "") for core in cores}
 
 
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
@@ -277,8 +277,8 @@ def is_waited_for(pid: int) -> bool:
     """Whether another process waits for any file lock of this process."""
     # Waiting processes follow the lock, under its number.
     lines = list(_kernels_locks())
-    held = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
-    return any(words[0] in held and words[1] == "->" for words in lines)
+    lock_numbers = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
+    return any(words[0] in lock_numbers and words[1] == "->" for words in lines)
 
 
 def holder_of(path: Path) -> str:

@@ -255,9 +255,9 @@ def test_a_rule_is_about_the_first_argument_and_about_bits_that_are_not_set() ->
 
 
 def test_a_contest_can_bring_its_own(tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    own.write_text('extends = "native"\n[allow]\nfiles = ["splice2"]\n', encoding="utf-8")
-    assert "splice2" in seccomp.load_profile(str(own)).allow["files"]
+    profile = tmp_path / "own.toml"
+    profile.write_text('extends = "native"\n[allow]\nfiles = ["splice2"]\n', encoding="utf-8")
+    assert "splice2" in seccomp.load_profile(str(profile)).allow["files"]
     ready = tmp_path / "own.json"
     ready.write_text("{}", encoding="utf-8")
     assert seccomp.engine_text(str(ready)) == "{}"

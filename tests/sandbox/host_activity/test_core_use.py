@@ -54,14 +54,14 @@ def test_busy_grows_by_no_more_than_time_passes() -> None:
 
 def test_judge_usage_is_not_counted_as_load_of_others() -> None:
     """Its threads and the processes that it has started, such as a worker."""
-    own = OwnTime(available())
-    before = own.ns()
+    own_time = OwnTime(available())
+    before = own_time.ns()
     with Popen([sys.executable, "-c", BURNS], stdin=PIPE, stdout=PIPE) as worker, ThreadPoolExecutor(1) as pool:
         assert worker.stdout is not None
         assert b"done\n" == worker.stdout.readline()
         pool.submit(work_for, 0.2).result()
-        own._listed_at = float("-inf")  # as when a second has passed
-        grown = own.ns() - before
+        own_time._listed_at = float("-inf")  # as when a second has passed
+        grown = own_time.ns() - before
         worker.kill()
 
     assert grown >= 400_000_000

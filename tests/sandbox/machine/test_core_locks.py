@@ -58,19 +58,19 @@ def silent(text: str) -> None:
 
 
 def test_core_holder_is_named_while_waiting_and_its_death_frees_the_core(directory: Path) -> None:
-    told: list[str] = []
+    messages: list[str] = []
     with holder(2) as process:
-        waiting = CoreLocks((2,), told.append)
+        waiting = CoreLocks((2,), messages.append)
         assert not waiting.take_if_free()
         thread = threading.Thread(target=waiting.__enter__, daemon=True)
         thread.start()
-        until(lambda: bool(told), "nobody is told of")
+        until(lambda: bool(messages), "nobody is told of")
         process.send_signal(signal.SIGKILL)
         thread.join(PATIENCE_S)
 
     assert not thread.is_alive()
     assert waiting.waited
-    (sentence,) = told
+    (sentence,) = messages
     assert sentence.startswith("waiting for core 2: python")
     assert f"(process {process.pid}, running since 20" in sentence
     waiting.__exit__()
@@ -81,12 +81,12 @@ def test_a_free_core_is_taken_first_and_else_the_first_to_become_free(directory:
         free = take_one([CoreLocks((core,), silent) for core in (3, 2, 1)])
         assert (1,) == free.processors
 
-        told: list[str] = []
+        messages: list[str] = []
         won: list[CoreLocks] = []
-        wanted = [CoreLocks((core,), told.append) for core in (2, 3)]
+        wanted = [CoreLocks((core,), messages.append) for core in (2, 3)]
         thread = threading.Thread(target=lambda: won.append(take_one(wanted)), daemon=True)
         thread.start()
-        until(lambda: 2 == len(told), "not both are told of")
+        until(lambda: 2 == len(messages), "not both are told of")
         third.kill()
         thread.join(PATIENCE_S)
         assert [(3,)] == [each.processors for each in won]
@@ -159,12 +159,12 @@ def test_hidden_kernel_directory_gives_a_warning_with_its_consequence(
 ) -> None:
     monkeypatch.delenv(cores.LOCKS_VARIABLE, raising=False)
     monkeypatch.setattr(cores, "SIBLINGS", tmp_path)
-    told: list[str] = []
+    messages: list[str] = []
 
-    with CoreLocks((0,), told.append):
+    with CoreLocks((0,), messages.append):
         pass
 
-    (warning,) = told
+    (warning,) = messages
     assert "judges on this host do not know of each other: run one at a time" in warning
 
 

@@ -39,8 +39,8 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def claimed() -> Iterator[Callable[[], User]]:
     """Claim users of the few; all are let go at the end."""
-    with ExitStack() as held:
-        yield lambda: held.enter_context(closing(claim_user()))
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(closing(claim_user()))
 
 
 def test_each_claim_gets_another_user_until_they_run_out(claimed: Callable[[], User]) -> None:
