@@ -1,12 +1,14 @@
 """Marks containers (label) and directories (file `owner`) with their judge, so that a later one can remove them."""
 
 import os
+import select
 import shutil
 import signal
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -19,6 +21,8 @@ DIRECTORY_PREFIX = "judge-owned-"
 
 MARK = "JUDGE_BOX"
 """Environment variable: the box of a process without a container."""
+
+_END_S = 1.0
 
 
 class Fate(Enum):
@@ -121,26 +125,36 @@ def directories(place: Path | None = None) -> Iterator[tuple[Path, Owner | None]
 
 
 def kill_marked(directory: Path) -> None:
-    """Kill a directory's processes in any session or group. Never raises."""
+    """Kill a directory's processes in any session or group. Never raises.
+
+    Those that do not end within `_END_S` of the signal, as in a frozen cgroup, are left to the kernel.
+    """
     mark = f"{MARK}={directory}\0".encode()
     while _kill_round(mark):
         pass  # A killed process may have started another.
 
 
-def _kill_round(mark: bytes) -> int:
-    killed = 0
-    for pid in process_ids():
-        with suppress(OSError):
-            if mark not in environment_of(pid):
-                continue
-            pidfd = os.pidfd_open(pid)
-            try:
+def _kill_round(mark: bytes) -> bool:
+    """Whether processes were killed, all of which have ended."""
+    with ExitStack() as stack:
+        killed = []
+        for pid in process_ids():
+            with suppress(OSError):
+                if mark not in environment_of(pid):
+                    continue
+                pidfd = os.pidfd_open(pid)
+                stack.callback(os.close, pidfd)
                 if mark in environment_of(pid):  # the PID may be reused
                     signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-                    killed += 1
-            finally:
-                os.close(pidfd)
-    return killed
+                    killed.append(pidfd)
+        until = time.monotonic() + _END_S
+        return bool(killed) and all(_ends(pidfd, until - time.monotonic()) for pidfd in killed)
+
+
+def _ends(pidfd: int, seconds: float) -> bool:
+    end = select.poll()
+    end.register(pidfd, select.POLLIN)
+    return bool(end.poll(max(0.0, 1000 * seconds)))
 
 
 def _world() -> str:

@@ -204,7 +204,7 @@ def test_memory_that_others_take_makes_no_loss_on_time(
         found = agent.play(b"go\n", crowd.stall, crowd.release)
         record_property("figure", str(agent))
 
-    assert {"void: the host stalled": LATE_TURNS} == found
+    assert {"void: the host stalled": LATE_TURNS} == found, agent.evidence
 
 
 THROTTLE = Path("/sys/fs/cgroup/blkio")
@@ -259,7 +259,7 @@ def test_a_slow_disk_under_its_files_makes_no_loss_on_time(
         found = agent.play(b"go\n")
         record_property("figure", str(agent))
 
-    assert {"void: the host stalled": LATE_TURNS} == found
+    assert {"void: the host stalled": LATE_TURNS} == found, agent.evidence
 
 
 def box_group(box: DockerBox) -> Path:
@@ -319,6 +319,6 @@ def test_an_agent_that_makes_its_own_stalls_earns_no_void(
         found = agent.play(b"BEGIN\n")
         record_property("figure", str(agent))
 
-    assert {Verdict.TURN_TIME.value: LATE_TURNS} == found
+    assert {Verdict.TURN_TIME.value: LATE_TURNS} == found, agent.evidence
     if mode == "thrash":
         assert agent.shares("pressure_share")[-1] > STARVED_SHARE, "it makes no stall"

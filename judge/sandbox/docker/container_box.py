@@ -22,7 +22,7 @@ from judge.base.logs import get_logger
 from judge.base.owner import Owner, make_directory, remove_directory
 from judge.base.procfs import count_oom_kills
 from judge.sandbox import layout
-from judge.sandbox.box import NO_FREEZER, Box, BoxPolicy, Channel, ImageFacts, Limits, Meter, Tenant
+from judge.sandbox.box import NO_FREEZER, PERSISTENT, Box, BoxPolicy, Channel, ImageFacts, Limits, Meter, Tenant
 from judge.sandbox.docker import hardening, seccomp
 from judge.sandbox.docker.engine import Engine, EngineRefusalError
 from judge.sandbox.docker.first_process import ControlStream, EngineProcess, FirstProcess
@@ -354,7 +354,7 @@ class ContainerBox(Box, Generic[Process]):
         limits = self._limits
         return {
             layout.HOME: limits.temporary_bytes,
-            layout.PERSISTENT: limits.persistent_bytes,
+            PERSISTENT: limits.persistent_bytes,
             layout.SCRATCH: limits.scratch_bytes,
         }
 
