@@ -31,15 +31,19 @@ class Certificate:
         self._is_static = is_static
         self._conditions: dict[str, GameConditions] = {}
         self._tested: ContestView | None = None
+        self._shown: ContestView | None = None
+        """The contest of `_tested`, without the games' conditions."""
         self._of = 0
         self._read_at = 0.0
 
     def tested(self, contest: ContestView) -> ContestView:
         """The contest with its games' conditions, maybe outdated. Raises InputError for a missing or changed record."""
         played = _records(contest)
-        enough = len(played) if contest.is_over else (1 + NEW_SHARE) * self._of
         began = time.monotonic()
-        is_enough = len(played) == self._of or len(played) < enough
+        if contest.is_over:  # also its end, which needs no new result, is shown
+            is_enough = len(played) == self._of and contest is self._shown
+        else:
+            is_enough = len(played) == self._of or len(played) < (1 + NEW_SHARE) * self._of
         if self._tested is not None and (is_enough or (began < self._read_at and not self._is_static)):
             return self._tested
         known = self._read(played, math.inf if self._is_static and contest.is_over else READ_S)
@@ -48,7 +52,7 @@ class Certificate:
             game if game.result is None else replace(game, conditions=self._conditions.get(game.result.record))
             for game in contest.games
         ]
-        self._tested = replace(contest, games=games)
+        self._tested, self._shown = replace(contest, games=games), contest
         self._of = known
         return self._tested
 

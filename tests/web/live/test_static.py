@@ -4,6 +4,7 @@ import json
 import math
 import re
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from judge.site.game_files import read_stored
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import KEY_FILE, fingerprint, make_key, public_pem
 from judge.transparency.merkle import Tree, read_leaves
+from judge.web.live.pages import LivePages
 from judge.web.live.serve import follow
 from judge.web.live.static import EVENTS_PER_FILE, StaticSite
 from tests.broadcast.logs import PAIR, accept, complete_log, events, play_next, recorder
@@ -65,6 +67,25 @@ def test_pages_update_from_any_file_server_until_the_contest_is_over(browser: Br
         assert 2 == len(list(public.glob("records/*.json")))
         pages = [path for path in public.rglob("*.html") if "data-log=" in path.read_text()]
         assert [] == pages
+
+
+def test_every_page_is_final_if_the_last_result_is_stored_before_its_game_ends_in_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 1') as cup, recorder(cup) as log:
+        log.read_store()
+        game, file, frames = told_by(cup, log)
+        tell(frames, 6)
+        with closing(LivePages(cup.planned, is_static=True)) as pages:
+            site = StaticSite(pages, tmp_path / "public")
+            accept(cup, game, file)
+            assert not site.write()
+            assert "data-log=" in (tmp_path / "public/fairness.html").read_text()
+
+            log.finish()
+            monkeypatch.setattr(pages, "_load_at", 0.0)
+            assert site.write()
+    assert [] == [path for path in (tmp_path / "public").rglob("*.html") if "data-log=" in path.read_text()]
 
 
 def test_only_final_pages_link_to_the_archive_that_the_organiser_names(tmp_path: Path) -> None:
