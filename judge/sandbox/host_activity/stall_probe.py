@@ -7,10 +7,14 @@ agents' files. Time above `STALL_NS` is a stall, minus:
 - for a read, the time that the disk's finished transfers explain: an agent can keep a disk busy, but it cannot make
   the disk do little.
 
+Where memory is missing, a page fault waits, but the kernel refuses a reading of its statistics. The probe repeats such
+a reading until it succeeds, and that time is a stall too.
+
 It imports only the standard library, so that it starts in about 20 ms.
 """
 
 import _thread
+import errno
 import mmap
 import os
 import select
@@ -19,7 +23,8 @@ import sys
 import time
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 STALL_NS = 50_000_000
 """Each operation here takes less, even on a busy host."""
@@ -37,6 +42,11 @@ SECTOR_NS = 25_600
 PROBE_PAGES = 128
 """More than the kernel charges to a cgroup in advance."""
 PAGE_BYTES = mmap.PAGESIZE
+
+REFUSED_S = 0.001
+"""Pause before a refused reading is repeated."""
+
+Found = TypeVar("Found")
 
 _LENGTH = struct.Struct("=I")
 _WANTED, _TAKEN, _SEQUENCE, _STALLED, _BEGAN, _WAITED, _SPENT = range(7)
@@ -138,8 +148,23 @@ def _disk_of(path: str) -> Disk:
     """The root's disk if the file is gone: the numbers of the others stay, and reads of a directory fail: no stall."""
     try:
         return Disk(path)
-    except OSError:
+    except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise
         return Disk("/")
+
+
+def _when_possible(read: Callable[[], Found]) -> Found:
+    """Repeat a reading that is refused because memory is missing. Raises OSError for other reasons."""
+    while True:
+        try:
+            return read()
+        except MemoryError:
+            pass
+        except OSError as error:
+            if error.errno != errno.ENOMEM:
+                raise
+        time.sleep(REFUSED_S)
 
 
 def spent_ns(statistics: Sequence[str]) -> int:
@@ -205,7 +230,7 @@ class Probe:
         pause = PAUSE_NS
         while True:
             events: list[object] = []
-            self._look_at_hypervisor()
+            self._time(self._look_at_hypervisor)
             self._time(lambda: events.extend(poll.poll(pause / 1e6)), sleep_ns=pause)  # noqa: B023 called at once
             if events and not self._take_list(pipe):
                 return
@@ -224,7 +249,7 @@ class Probe:
             return False
         for disk in self._disks:
             disk.close()
-        self._disks = [_disk_of(path) for path in paths]
+        self._disks = [_when_possible(partial(_disk_of, path)) for path in paths]
         self._page.take_list()
         return True
 
@@ -233,21 +258,26 @@ class Probe:
         self._memory.madvise(mmap.MADV_DONTNEED)
 
     def _time(self, thing: Callable[[], object], disk: int = 0, sleep_ns: int = 0) -> None:
-        spent = self._disks[disk - 1].spent_ns if disk else int
+        spent = partial(_when_possible, self._disks[disk - 1].spent_ns) if disk else int
         began = time.monotonic_ns() + sleep_ns
-        doing = Doing(self._stalled_ns, began, waited_ns(self._schedstat), disk, spent())
+        doing = Doing(self._stalled_ns, began, self._waited_ns(), disk, spent())
         self._page.tell(doing)
-        with suppress(OSError, RuntimeError):  # A missing file or a limit is no stall.
+        with suppress(OSError, RuntimeError, MemoryError):  # A missing file or a limit is no stall.
             thing()
-        now = time.monotonic_ns()
-        if now - began >= STALL_NS:
-            lost = waited_ns(self._schedstat) + self._look_at_hypervisor()
-            self._stalled_ns = doing.total_ns(now, lost, spent())
+        if time.monotonic_ns() - began >= STALL_NS:
+            lost, spent_ns = self._waited_ns() + self._look_at_hypervisor(), spent()
+            self._stalled_ns = doing.total_ns(time.monotonic_ns(), lost, spent_ns)
+
+    def _waited_ns(self) -> int:
+        return _when_possible(partial(waited_ns, self._schedstat))
 
     def _look_at_hypervisor(self) -> int:
-        stat, before = os.pread(self._stat, 1 << 16, 0).decode("ascii"), self._stolen_ns
-        self._stolen_ns = stolen_ns(stat, self._cores)
+        before = self._stolen_ns
+        self._stolen_ns = _when_possible(self._read_stolen_ns)
         return self._stolen_ns - before
+
+    def _read_stolen_ns(self) -> int:
+        return stolen_ns(os.pread(self._stat, 1 << 16, 0).decode("ascii"), self._cores)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Stalls of the host: what is one, what is not, and the process that is timed."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -7,6 +8,8 @@ import sys
 import time
 from contextlib import ExitStack, closing
 from pathlib import Path
+from threading import Thread
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,7 +20,9 @@ from judge.sandbox.host_activity.stall_probe import (
     STALL_NS,
     TRANSFER_NS,
     Doing,
+    Probe,
     SharedPage,
+    _when_possible,
     spent_ns,
     stolen_ns,
 )
@@ -87,6 +92,38 @@ def test_probe_outlives_a_file_that_is_gone(tmp_path: Path) -> None:
         until(watch._has_taken_lists)
         watch.want(time.monotonic_ns())
         assert watch.stalled_ns() is not None
+
+
+def test_probe_without_memory_for_its_readings_continues_and_is_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a cgroup that is full: the kernel refuses to answer, where a page fault waits."""
+    read, refused_until = os.pread, 0
+
+    def refuse(file: int, size: int, offset: int) -> bytes:
+        if time.monotonic_ns() < refused_until:
+            raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        return read(file, size, offset)
+
+    fd = os.memfd_create("page")
+    os.ftruncate(fd, SharedPage.SIZE)
+    theirs, pipe = os.pipe()
+    with closing(SharedPage(fd)) as page:
+        os.close(fd)
+        monkeypatch.setattr(os, "pread", refuse)
+        probe = Thread(target=Probe(page).run, args=(theirs,))
+        probe.start()
+        page.want(time.monotonic_ns())
+        refused_until = time.monotonic_ns() + 3 * STALL_NS
+        until(lambda: page.doing().stalled_ns >= STALL_NS)
+
+        os.close(pipe)
+        probe.join()
+    os.close(theirs)
+
+
+def test_other_errors_of_a_reading_are_raised() -> None:
+    assert 7 == _when_possible(Mock(side_effect=[MemoryError(), OSError(errno.ENOMEM, ""), 7]))
+    with pytest.raises(ProcessLookupError):
+        _when_possible(Mock(side_effect=ProcessLookupError(errno.ESRCH, "")))
 
 
 @pytest.fixture
