@@ -135,7 +135,7 @@ def _read_verdict(game: GameResult) -> ResultWord:
     """The named side is the winner, or the side at fault."""
     if game.winner is None:
         return ResultWord(game.verdict, 0 if game.is_draw else None)
-    winner = int(game.winner != game.first)
+    winner = (game.first, game.second).index(game.winner)
     return ResultWord(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
 
 
