@@ -47,7 +47,7 @@ SIGKILLED, JUDGE_GONE = 137, 0
 """Exit codes of PID 1."""
 
 EVENT_DELAY_S = 0.5
-"""Delay until the Engine has recorded who killed or paused a container."""
+"""Delay until the Engine has recorded who killed or paused a container, or a kill for memory."""
 
 PAUSE_READINGS = 10
 
@@ -71,8 +71,9 @@ class EngineMeter(Meter):
             counters = self._engine.counters(self._container)
             if memory := counters.get("memory_stats"):
                 now = datetime.fromisoformat(counters["read"]).timestamp()
+                is_full = memory.get("max_usage") == memory.get("limit")
                 # `OOMKilled` is valid only after the container has ended
-                kills = self._engine.count_events(self._container, "oom", now)
+                kills = self._engine.count_events(self._container, "oom", now + (EVENT_DELAY_S if is_full else 0))
                 cpu_ns = counters["cpu_stats"]["cpu_usage"]["total_usage"]
                 self._last = Evidence(
                     memory_peak_bytes=memory.get("max_usage"),
