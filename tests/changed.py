@@ -11,12 +11,19 @@ from collections.abc import Iterable
 from tests.test_contributing import ROOT, package_rows
 from tests.test_house import MAY_IMPORT, package_name
 
-OF_ALL = ("tests/golden", "tests/test_docs.py", "tests/test_house.py", "tests/translations")
-"""They compare all packages with interfaces, reference pages, rules of the code and catalogues."""
+OF_ALL = (
+    "tests/golden",
+    "tests/test_compatibility.py",
+    "tests/test_docs.py",
+    "tests/test_house.py",
+    "tests/translations",
+)
+"""They compare all packages with interfaces, formats, reference pages, rules of the code and catalogues."""
 
 
 def main() -> None:
-    print(*tests_of(changed_files()), sep="\n")  # noqa: T201
+    for path in tests_of(changed_files()):
+        print(path)  # noqa: T201
 
 
 def changed_files() -> list[str]:

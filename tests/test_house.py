@@ -299,7 +299,7 @@ def test_no_name_in_the_code_is_vague() -> None:
             tokens = [token for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME]
         found += [f"{name}:{token.start[0]}: {token.string}" for token in tokens if token.string in VAGUE_NAMES]
 
-    assert not found, "\n".join(["", *found])
+    assert not found, "\n".join(["names that say what the value is or what the function does are needed for:", *found])
 
 
 OUR_DATA = {"docs/screenshots", "tests/conformance/data", "tests/corpus/data"}

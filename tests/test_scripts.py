@@ -148,3 +148,10 @@ def test_scripts_print_the_commands_of_this_distribution() -> None:
 )
 def test_changed_file_has_the_tests_of_its_package_and_importers(file: str, expected: set[str]) -> None:
     assert sorted(expected) == changed.tests_of([file])
+
+
+def test_clean_tree_has_no_tests(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(changed, "changed_files", list)
+    changed.main()
+
+    assert "" == capsys.readouterr().out
