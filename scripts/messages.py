@@ -8,7 +8,7 @@ is marked by `MARKS` (its f-strings become texts with names in braces), and word
 import ast
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -148,6 +148,11 @@ def write_catalogue(code: str, catalogue: Catalog) -> None:
     (CATALOGUES / f"{code}.po").write_text(_UNSAID.sub("", written.getvalue().decode()))
 
 
+def forms(text: str | Sequence[str] | None) -> list[str]:
+    """The singular and the plural, or the only form; empty without a translation."""
+    return list(text) if isinstance(text, list | tuple) else [str(text or "")]
+
+
 def main() -> None:
     """Write all catalogues."""
     for code in CODES[1:]:
@@ -155,7 +160,7 @@ def main() -> None:
         # An update takes the template's objects, which must not get the translations of two languages.
         catalogue.update(deepcopy(template()), no_fuzzy_matching=True)
         write_catalogue(code, catalogue)
-        missing = sum(not message.string for message in catalogue if message.id)
+        missing = sum(not all(forms(message.string)) for message in catalogue if message.id)
         print(f"{code}.po: {len(catalogue)} messages, {missing} without a translation")
 
 

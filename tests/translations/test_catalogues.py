@@ -14,7 +14,7 @@ from judge.referee.blame import FAULTS, RULED, TABLE
 from judge.site.pages import MAX_SENTENCE_CHARACTERS
 from judge.translations.language import CODES, ENGLISH, language
 from judge.translations.sentences import SENTENCE
-from scripts.messages import read_catalogue, template
+from scripts.messages import forms, read_catalogue, template
 from tests.releases import require_for_release
 
 OTHERS = CODES[1:]
@@ -24,10 +24,6 @@ _OF_LANGUAGE = re.compile(r' hreflang="\w+"')
 
 def keys(catalogue: Catalog) -> set[tuple[object, str | None]]:
     return {(message.id, message.context) for message in catalogue if message.id}
-
-
-def forms(text: str | Sequence[str] | None) -> list[str]:
-    return [text] if isinstance(text, str) else list(text or ())
 
 
 @pytest.mark.parametrize("code", OTHERS)
