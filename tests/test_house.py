@@ -284,7 +284,7 @@ def test_a_class_that_extends_a_compiled_class_is_compiled() -> None:
 SOURCES = ("judge", "tests", "plugins", "scripts", "images")
 
 VAGUE_NAMES = {"told", "came", "within", "look", "held", "own"}
-"""They do not say what a value is or what a function does."""
+"""A noun for a value, and a verb and its object for a function, replace them."""
 
 
 def test_no_name_in_the_code_is_vague() -> None:
@@ -299,7 +299,7 @@ def test_no_name_in_the_code_is_vague() -> None:
             tokens = [token for token in tokenize.tokenize(file.readline) if token.type == tokenize.NAME]
         found += [f"{name}:{token.start[0]}: {token.string}" for token in tokens if token.string in VAGUE_NAMES]
 
-    assert not found, "\n".join(["names that say what the value is or what the function does are needed for:", *found])
+    assert not found, "\n".join(["rename (a noun for a value, a verb and its object for a function):", *found])
 
 
 OUR_DATA = {"docs/screenshots", "tests/conformance/data", "tests/corpus/data"}

@@ -23,6 +23,7 @@ MARK = "JUDGE_BOX"
 """Environment variable: the box of a process without a container."""
 
 _END_S = 1.0
+"""For killed processes."""
 
 
 class Fate(Enum):

@@ -135,7 +135,7 @@ def _read_verdict(game: GameResult) -> ResultWord:
     """The named side is the winner, or the side at fault."""
     if game.winner is None:
         return ResultWord(game.verdict, 0 if game.is_draw else None)
-    winner = (game.first, game.second).index(game.winner)
+    winner = game.agents.index(game.winner)
     return ResultWord(game.verdict, winner if game.verdict is Verdict.WIN else 1 - winner)
 
 
@@ -237,7 +237,7 @@ def score(
     for pairing in pairings:
         of_pairing = tables.pop((pairing.round, pairing.table), [])
         seats = {(pairing.first, pairing.second), (pairing.second, pairing.first)}
-        if not seats.issuperset((game.first, game.second) for game in of_pairing):
+        if not seats.issuperset(game.agents for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
         is_over = pairing.second is None or len(of_pairing) == games
         played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games), is_over))

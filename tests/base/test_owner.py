@@ -1,4 +1,4 @@
-"""Processes that a judge leaves behind."""
+"""Processes of a judge that has ended."""
 
 import os
 import signal

@@ -8,7 +8,7 @@ agents' files. Time above `STALL_NS` is a stall, minus:
   the disk do little.
 
 Where memory is missing, a page fault waits, but the kernel refuses a reading of its statistics. The probe repeats such
-a reading until it succeeds, and that time is a stall too.
+a reading until it succeeds. The time until then is also a stall.
 
 It imports only the standard library, so that it starts in about 20 ms.
 """
