@@ -30,8 +30,7 @@ from judge.contest_view.export import (
 from judge.contest_view.joined import JOINED
 from judge.contest_view.view import ContestView
 from judge.statistics.ratings import Rating, Version
-from judge.tournament.standings import COLUMNS as STANDINGS_COLUMNS
-from judge.tournament.standings import MAX_CROSSTABLE_AGENTS, TableLine
+from judge.tournament.standings import MAX_CROSSTABLE_AGENTS, STANDINGS_COLUMNS, TableLine
 
 MAX_CELL_CHARACTERS = 10_000
 """Characters; spreadsheets allow 32,767."""
@@ -56,7 +55,7 @@ RATING_COLUMNS = {
 }
 """Columns of the standings that are estimated."""
 
-COLUMNS: Mapping[str, Mapping[str, str]] = {
+TABLES: Mapping[str, Mapping[str, str]] = {
     "standings": {
         "place": "from 1; after shared places the next places are skipped",
         "agent": "the agent's name",
@@ -129,10 +128,10 @@ def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
     rows_by_table: dict[str, Iterable[_Values]] = {
         "pairs": _pairs(contest),
         "games": [game_row(contest, game) for game in contest.games],
-        "pairings": [_values(pairing, *COLUMNS["pairings"]) for pairing in contest.pairings],
+        "pairings": [_values(pairing, *TABLES["pairings"]) for pairing in contest.pairings],
         "disqualified": _reasons(contest.disqualified),
         "attempts": [row for game in contest.games for row in attempt_rows(game)],
-        "journal": [_values(line, *COLUMNS["journal"]) for line in contest.journal],
+        "journal": [_values(line, *TABLES["journal"]) for line in contest.journal],
     }
     if contest.withdrawn:
         rows_by_table["withdrawn"] = _reasons(contest.withdrawn)
@@ -145,10 +144,10 @@ def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
             _history(agent, version) for agent, versions in sorted(contest.histories.items()) for version in versions
         ]
     criteria = [CRITERION.replace("NAME", criterion) for criterion in contest.table.ranking]
-    columns = [*(column for column in COLUMNS["standings"] if column != CRITERION), *criteria]
+    columns = [*(column for column in TABLES["standings"] if column != CRITERION), *criteria]
     yield from _files("standings", columns, [_standing(contest, line, criteria) for line in contest.table.lines])
     for name, rows in rows_by_table.items():
-        columns = [*COLUMNS[name]]
+        columns = [*TABLES[name]]
         yield from _files(name, columns, [{column: row[column] for column in columns} for row in rows])
     agents = [line.agent for line in contest.table.lines]
     if len(agents) <= MAX_CROSSTABLE_AGENTS:
@@ -159,7 +158,7 @@ def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
         yield "crosstable.csv", write_rows(cross)
         yield "crosstable.json", write_json({"agents": agents, "points": points})
     parts = ["# Columns\n\nEach table is there as `.csv` and as `.json`. An empty cell is `null` in JSON.\n"]
-    for name, texts in COLUMNS.items():
+    for name, texts in TABLES.items():
         lines = "\n".join(f"| `{column}` | {text} |" for column, text in texts.items())
         parts.append(f"\n## {name}\n\n| column | meaning |\n|---|---|\n{lines}\n")
     yield README, "".join(parts).encode()
@@ -167,7 +166,7 @@ def result_tables(contest: ContestView) -> Iterator[tuple[str, bytes]]:
 
 def certificate_files(contest: ContestView) -> Mapping[str, bytes]:
     """The table of fairness tests. Games' conditions must be loaded."""
-    columns = list(COLUMNS["fairness"])
+    columns = list(TABLES["fairness"])
     values = [{column: _rounded(getattr(test, column)) for column in columns} for test in contest.fairness]
     return dict(_files("fairness", columns, values))
 

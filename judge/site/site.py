@@ -140,7 +140,8 @@ class _LanguagePages:
 
 
 def _index(contest: ContestView, language: Language) -> Mapping[str, Any]:
-    hidden = (set() if contest.stages else {"points", "wins"}) | ({"elo"} if contest.rated else set())
+    columns = set() if contest.stages else {column.name for column in SHOWN_COLUMNS}
+    hidden = columns | ({"elo"} if contest.rated else set())
     shown = [(at, name) for at, name in enumerate(contest.table.ranking) if name not in hidden]
 
     def ranking_of(line: TableLine) -> Sequence[float]:

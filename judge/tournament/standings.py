@@ -51,7 +51,7 @@ class Column(NamedTuple):
     is_bad: bool = False
 
 
-COLUMNS = (
+STANDINGS_COLUMNS = (
     Column("points", lambda line: line.points, "as the contest scores", "Points"),
     Column("games", lambda line: line.done.games, "played", "Games"),
     Column("wins", lambda line: line.done.wins, "games won", "Won"),
@@ -78,7 +78,7 @@ COLUMNS = (
 )
 """Columns of the standings that follow from the games, in files, terminals and pages."""
 
-SHOWN_COLUMNS = tuple(column for column in COLUMNS if column.head)
+SHOWN_COLUMNS = tuple(column for column in STANDINGS_COLUMNS if column.head)
 
 
 class Record:
@@ -234,7 +234,7 @@ CRITERIA: Mapping[str, Criterion] = {
     ),
     "rating": Criterion(_rating, "Rating", "the rating that BayesElo computes from all games"),
 }
-"""Points and wins are shown as criteria only if there are stages."""
+"""Those with the name of a column are shown as criteria only if there are stages."""
 
 RATINGS = frozenset({"elo", "rating"})
 """Criteria that are ratings."""

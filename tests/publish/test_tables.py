@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from judge.publish.tables import COLUMNS, CRITERION, cell_text, write_csv
+from judge.publish.tables import CRITERION, TABLES, cell_text, write_csv
 from tests.formats.recorded import HOSTILE
 from tests.publish.public import Public
 
-NAMES = [name for name in COLUMNS if name not in ("crosstable", "histories", "withdrawn", "entered")]
+NAMES = [name for name in TABLES if name not in ("crosstable", "histories", "withdrawn", "entered")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -19,7 +19,7 @@ def test_every_column_is_documented_in_both_formats(exported: Public, name: str)
 
 
 def check_columns(exported: Public, name: str) -> None:
-    documented = [column for column in COLUMNS[name] if column != CRITERION]
+    documented = [column for column in TABLES[name] if column != CRITERION]
     text = (exported.directory / f"data/{name}.csv").read_bytes().decode()
     heads, *rows = csv.reader(io.StringIO(text, newline=""))
     document = json.loads((exported.directory / f"data/{name}.json").read_bytes())
@@ -30,7 +30,7 @@ def check_columns(exported: Public, name: str) -> None:
         assert heads == list(row)
     readme = (exported.directory / "data/README.md").read_text()
     assert f"## {name}" in readme
-    for column in COLUMNS[name]:
+    for column in TABLES[name]:
         assert f"| `{column}` |" in readme
 
 
