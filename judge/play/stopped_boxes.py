@@ -128,7 +128,7 @@ class StoppedBoxes:
         return not dying
 
     def _cpu(self, seat: int) -> int | None:
-        used = [box.meter.readings().cpu_ns for box in self.all_of(seat)]
+        used = [box.meter.cpu_ns() for box in self.all_of(seat)]
         return None if None in used else sum(filter(None, used))
 
 
