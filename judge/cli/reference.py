@@ -175,11 +175,11 @@ def reference() -> Iterator[str]:
         "precedence over memory, memory over output, output over time, and time over a crash. A late agent does not "
         "lose if a row above its time verdict shows that the host delayed it: the game is void.\n"
     )
-    yield "| verdict | when | example of the reason in the record |"
-    yield "|---|---|---|"
+    yield "| row | verdict | when | example of the reason in the record |"
+    yield "|---|---|---|---|"
     for row in TABLE:
         example = row.because(row.example).replace("|", "\\|")
-        yield f"| **{row.verdict.value}** | {row.when} | {example} |"
+        yield f"| {row.name} | **{row.verdict.value}** | {row.when} | {example} |"
     yield ""
     for verdict, fix in FAULTS.items():
         yield f"- **{verdict.value}**. {fix}"

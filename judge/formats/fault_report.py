@@ -53,7 +53,7 @@ class PolicyKey:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`row` counts the blame table's rows from 1; None if the game or protocol decided."""
+    """`row` is the name of the blame table's row; "" if the game or protocol decided."""
 
     seat: int
     name: str
@@ -64,7 +64,7 @@ class Case:
     charged_ms: float | None
     allowed_ms: int | None
     rules: tuple[PolicyKey, ...]
-    row: int | None
+    row: str
     when: str = ""
 
 
@@ -86,7 +86,7 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
     sat = record.seats[seat]
     verdict, why = (sat.fault, sat.why) if sat.fault is not None else (Verdict.VOID, record.reason)
     evidence = sat.evidence
-    number, row = _row_of(verdict, why, evidence)
+    row = _row_of(verdict, why, evidence)
     return Case(
         seat,
         sat.name,
@@ -96,7 +96,7 @@ def _case(record: GameRecord, entries: Sequence[Entry], seat: int) -> Case:
         evidence,
         *_clock(record, seat, evidence),
         rules=tuple(_rules(record, seat, verdict, evidence)),
-        row=number,
+        row="" if row is None else row.name,
         when="" if row is None else row.when,
     )
 
@@ -144,13 +144,13 @@ def _clock(record: GameRecord, seat: int, evidence: Evidence | None) -> tuple[fl
     return (plies[-1].ms, allowed) if plies else (None, None)
 
 
-def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> tuple[int | None, BlameRow | None]:
+def _row_of(verdict: Verdict, why: str, evidence: Evidence | None) -> BlameRow | None:
     if evidence is not None:
         with suppress(ValueError, OverflowError):
-            for number, row in enumerate(TABLE, 1):
+            for row in TABLE:
                 if row.verdict is verdict and row.because(evidence) == why:
-                    return number, row
-    return None, None
+                    return row
+    return None
 
 
 _KEYS: Mapping[Verdict, tuple[str, ...]] = {
@@ -343,9 +343,9 @@ def _rule_lines(case: Case) -> Iterator[str]:
         yield f"{rule.key} = {printable(json.dumps(rule.value), 200)}"
     if not case.rules:
         yield "no key: an agent must answer until the game is over"
-    if case.row is None:
+    if not case.row:
         said, _ = RULED.get(case.verdict, ("", ""))
         yield f"{case.verdict}: {said}"
     else:
-        yield f"row {case.row} of the blame table's {len(TABLE)} (judge verdicts): {case.verdict},"
+        yield f"row {case.row} of the blame table (judge verdicts): {case.verdict},"
         yield f"when {case.when}"

@@ -42,8 +42,9 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class BlameRow:
-    """`verdict` applies if the cause is in `causes` and `holds` is true."""
+    """`verdict` applies if the cause is in `causes` and `holds` is true. Reports and the corpus refer to `name`."""
 
+    name: str
     causes: frozenset[Cause]
     holds: Callable[[Evidence, float], bool]
     verdict: Verdict
@@ -209,6 +210,7 @@ _KILLED = Evidence(oom_kills=1, memory_peak_bytes=400 << 20, memory_cap_bytes=40
 
 TABLE: tuple[BlameRow, ...] = (
     BlameRow(
+        "host-failed",
         frozenset({Cause.HOST}),
         _always,
         Verdict.VOID,
@@ -217,6 +219,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(detail="the Engine does not answer; see that it runs"),
     ),
     BlameRow(
+        "judge-failed",
         frozenset({Cause.JUDGE}),
         _always,
         Verdict.VOID,
@@ -227,6 +230,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(detail="before any output of an agent: TypeError"),
     ),
     BlameRow(
+        "kernel-memory",
         _ANY_FAULT,
         _beyond_kernel_limit,
         Verdict.MEMORY,
@@ -237,6 +241,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KERNEL_USE,
     ),
     BlameRow(
+        "host-memory",
         _ANY_FAULT,
         _killed_below_cap,
         Verdict.VOID,
@@ -247,6 +252,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(oom_kills=1, memory_peak_bytes=20 << 20, memory_cap_bytes=400 << 20, reached_cap=False),
     ),
     BlameRow(
+        "memory",
         _ANY_FAULT,
         lambda evidence, _: bool(evidence.oom_kills),
         Verdict.MEMORY,
@@ -255,6 +261,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
+        "memory-event",
         frozenset({Cause.MEMORY}),
         _always,
         Verdict.MEMORY,
@@ -263,6 +270,7 @@ TABLE: tuple[BlameRow, ...] = (
         _KILLED,
     ),
     BlameRow(
+        "kernel-memory-event",
         frozenset({Cause.KERNEL_MEMORY}),
         _always,
         Verdict.MEMORY,
@@ -271,10 +279,19 @@ TABLE: tuple[BlameRow, ...] = (
         _KERNEL_USE,
     ),
     *(
-        BlameRow(frozenset({cause}), _always, Verdict.OUTPUT, _bytes_words(words), when, Evidence(bytes_read=1 << 21))
+        BlameRow(
+            cause.value,
+            frozenset({cause}),
+            _always,
+            Verdict.OUTPUT,
+            _bytes_words(words),
+            when,
+            Evidence(bytes_read=1 << 21),
+        )
         for cause, (words, when) in _BYTES_WORDS.items()
     ),
     BlameRow(
+        "frozen-by-others",
         LATE,
         lambda evidence, _: bool(evidence.held_by_others),
         Verdict.VOID,
@@ -283,6 +300,7 @@ TABLE: tuple[BlameRow, ...] = (
         _OVERRUN.model_copy(update={"held_by_others": True}),
     ),
     BlameRow(
+        "judge-paused",
         LATE,
         _judge_paused,
         Verdict.VOID,
@@ -292,6 +310,7 @@ TABLE: tuple[BlameRow, ...] = (
         _OVERRUN.model_copy(update={"charged_ms": 1500.0, "judge_paused_ms": 4000.0}),
     ),
     BlameRow(
+        "starved",
         LATE,
         _starved,
         Verdict.VOID,
@@ -301,6 +320,7 @@ TABLE: tuple[BlameRow, ...] = (
         _OVERRUN.model_copy(update={"others_share": 0.43, "waited_share": 0.41}),
     ),
     BlameRow(
+        "host-stalled",
         LATE,
         _stalled,
         Verdict.VOID,
@@ -311,10 +331,11 @@ TABLE: tuple[BlameRow, ...] = (
         _OVERRUN.model_copy(update={"stalled_share": 0.62, "slept_share": 0.7}),
     ),
     *(
-        BlameRow(frozenset({cause}), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
+        BlameRow(cause.value, frozenset({cause}), _always, Verdict(cause.value), _time_words(words), when, _OVERRUN)
         for cause, (words, when) in _TIME_WORDS.items()
     ),
     BlameRow(
+        "removed",
         frozenset({Cause.RAN_ON, Cause.DEATH}),
         _reported("removed"),
         Verdict.VOID,
@@ -323,6 +344,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("removed")),
     ),
     BlameRow(
+        "ran-on",
         frozenset({Cause.RAN_ON}),
         _always,
         Verdict.TURN_TIME,
@@ -335,6 +357,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(ran_on_ms=1000.2, ran_on_cpu_ms=998.7),
     ),
     BlameRow(
+        "not-executable",
         frozenset({Cause.DEATH}),
         _reported("exec-failed"),
         Verdict.CRASH,
@@ -343,6 +366,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("exec-failed", 2)),
     ),
     BlameRow(
+        "exited",
         frozenset({Cause.DEATH}),
         _reported("exited"),
         Verdict.CRASH,
@@ -351,6 +375,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("exited", 3)),
     ),
     BlameRow(
+        "signalled",
         frozenset({Cause.DEATH}),
         _reported("signalled"),
         Verdict.CRASH,
@@ -359,6 +384,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("signalled", 11)),
     ),
     BlameRow(
+        "lost",
         frozenset({Cause.DEATH}),
         _reported("lost"),
         Verdict.CRASH,
@@ -371,6 +397,7 @@ TABLE: tuple[BlameRow, ...] = (
         Evidence(report=ProcessReport("lost")),
     ),
     BlameRow(
+        "stdout-closed",
         frozenset({Cause.DEATH}),
         _always,
         Verdict.CRASH,

@@ -1,7 +1,7 @@
 """Compare the corpus: python -m tests.corpus [--write | --record].
 
-Prints a line for each text that differs. `--write` also stores the present texts; `--record` plays the games and
-contests again before that.
+Prints a line for each text that differs. `--write` also stores the present texts. Before that, `--record` replaces
+records that are no longer sound, adds those that reach what no other does, and plays contests without a source.
 """
 
 import logging
@@ -10,20 +10,17 @@ from unittest.mock import patch
 
 from judge.base.errors import InputError
 from judge.base.logs import set_level
-from tests.corpus.archive import SOURCE, parts, path_of, write
+from tests.corpus.archive import SOURCE, write
 from tests.corpus.corpus import VERSION, compare_all
 
 
 def record() -> None:
-    """Play all records and contests again, and replace their sources."""
+    """Play what has no source."""
     from tests.corpus.record import contest_parts, record_parts
 
     with patch("judge.__version__", VERSION):
-        made = {**record_parts(), **contest_parts()}
-    for part in set(parts()) - made.keys():
-        path_of(part, SOURCE).unlink()
-    for part, texts in made.items():
-        write(part, SOURCE, texts)
+        for part, texts in (record_parts() | contest_parts()).items():
+            write(part, SOURCE, texts)
 
 
 def main(option: str = "") -> int:

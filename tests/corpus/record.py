@@ -1,4 +1,4 @@
-"""Plays the records of the corpus again: most are games that other tests play between scripts."""
+"""Plays the sources of the corpus that are missing: most records are games that other tests play between scripts."""
 
 import json
 import random
@@ -61,9 +61,9 @@ from judge.testing import ScriptedGame, World, dies, scripted_seats
 from judge.transparency.keys import make_key
 from tests import contests
 from tests.contest.giving import give
-from tests.corpus.archive import pack
+from tests.corpus.archive import SOURCE, pack, parts, path_of, read
 from tests.corpus.contests import KEY
-from tests.corpus.records import features, wanted
+from tests.corpus.records import features, wanted_features
 from tests.export.test_evaluation_file import written as write_evaluation
 from tests.publish.cups import ENGLISH, Cup, voided
 from tests.publish.public import Public
@@ -87,25 +87,43 @@ PLAYED_BY = ("referee", "play", "record", "formats", "conformance", "games")
 
 
 def record_parts() -> dict[str, dict[str, str]]:
-    """Sources of records, in the order of what each adds: the first part reaches most."""
-    pool = {name: file for name, file in _candidates() if _is_sound(file)}
-    reached = {name: features(file) | _shape(file) for name, file in pool.items()}
-    plies = {name: min(len(file.record.plies), MANY_PLIES) for name, file in pool.items()}
-    asked, missing = wanted(), set().union(*reached.values())
-    chosen: list[str] = []
-    while len(chosen) < RECORDS:
-        left = [name for name in pool if name not in chosen]
-        best = max(
-            left, key=lambda name: (len(reached[name] & missing & asked), len(reached[name] & missing), plies[name])
-        )
-        missing = missing - reached[best] or set().union(*reached.values())
-        chosen.append(best)
+    """Sources of records: the stored ones that are still sound, then games that reach what these do not.
+
+    Without stored ones, the first part reaches most.
+    """
+    chosen = dict(_stored())
+    reached = {name: features(file) | _shape(file) for name, file in chosen.items()}
+    asked = wanted_features()
+    if len(chosen) < RECORDS or not asked <= set().union(*reached.values()):
+        played = {name: file for name, file in _candidates() if _is_sound(file)}
+        pool = {f"{name}, again" if name in chosen else name: file for name, file in played.items()}
+        missing = everything = set[str]().union(*(features(file) | _shape(file) for file in pool.values()))
+        missing = missing.difference(*reached.values())
+        reached |= {name: features(file) | _shape(file) for name, file in pool.items()}
+        plies = {name: min(len(file.record.plies), MANY_PLIES) for name, file in pool.items()}
+        needed = missing & asked
+        while len(chosen) < RECORDS or needed:
+            left = [name for name in pool if name not in chosen]
+            best = max(
+                left, key=lambda name: (len(reached[name] & missing & asked), len(reached[name] & missing), plies[name])
+            )
+            chosen[best] = pool[best]
+            needed = needed - reached[best]
+            missing = missing - reached[best] or everything
+    texts = [(name, file.to_json().decode()) for name, file in chosen.items()]
     return {
-        f"records-{number // OF_PART:02}": {
-            name: pool[name].to_json().decode() for name in chosen[number : number + OF_PART]
-        }
-        for number in range(0, RECORDS, OF_PART)
+        f"records-{number // OF_PART:02}": dict(texts[number : number + OF_PART])
+        for number in range(0, len(texts), OF_PART)
     }
+
+
+def _stored() -> Iterator[tuple[str, RecordFile]]:
+    for part in parts():
+        if part.startswith("records-"):
+            for name, text in read(part, SOURCE).items():
+                with suppress(ValueError):
+                    if _is_sound(file := RecordFile.model_validate_json(text)):
+                        yield name, file
 
 
 def _shape(file: RecordFile) -> set[str]:
@@ -293,7 +311,7 @@ RECIPES: Mapping[str, contests.Recipe] = {
 
 
 def contest_parts() -> dict[str, dict[str, str]]:
-    """Sources of contests: their folders, with the organiser's key."""
+    """Missing sources of contests: their folders, with the organiser's key."""
     makers: dict[str, Callable[[Path], object]] = {
         **{name: partial(_play, recipe) for name, recipe in RECIPES.items()},
         "incidents": _play_incidents,
@@ -302,7 +320,7 @@ def contest_parts() -> dict[str, dict[str, str]]:
         "evaluation": write_evaluation,
     }
     found = {}
-    for name, make in makers.items():
+    for name in [name for name in makers if not path_of(f"contest-{name}", SOURCE).exists()]:
         ids, salts = ((f"{number:032x}" for number in count(1)) for _ in range(2))
         with (
             TemporaryDirectory() as place,
@@ -310,7 +328,7 @@ def contest_parts() -> dict[str, dict[str, str]]:
             patch("judge.store.orders.new_order_id", partial(next, ids)),
             patch("judge.store.database.new_salt", partial(next, salts)),
         ):
-            make(Path(place))
+            makers[name](Path(place))
             found[f"contest-{name}"] = pack(Path(place))
     return found
 

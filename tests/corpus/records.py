@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from importlib.metadata import entry_points
-from itertools import count
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -12,7 +11,6 @@ from unittest.mock import patch
 from pydantic import BaseModel
 
 from judge.api import show, verify
-from judge.base.registry import OWN_GROUPS
 from judge.catalog import game_entry
 from judge.formats.steps import ReplayStep
 from judge.games.types import Verdict
@@ -80,13 +78,8 @@ CONDITIONS: Mapping[str, Of] = {
 
 
 def row_labels() -> dict[str, BlameRow]:
-    """The rows of the blame table by their causes, verdict, and number among those that have the same."""
-    found: dict[str, BlameRow] = {}
-    for row in blame.TABLE:
-        causes = "any" if len(row.causes) > len(Cause) // 2 else " or ".join(sorted(row.causes))
-        numbers = (f"blame: {causes}, {row.verdict}, {number}" for number in count(1))
-        found[next(label for label in numbers if label not in found)] = row
-    return found
+    """The rows of the blame table by what a record that reaches them has."""
+    return {f"blame: {row.name}": row for row in blame.TABLE}
 
 
 CONTROL_PARTS: Mapping[str, Callable[[TimeControl], object]] = {
@@ -155,27 +148,30 @@ def _blame(file: RecordFile) -> list[str]:
     return reached
 
 
-NOT_REACHED = {"blame: kernel-memory, memory, 1", "evidence: detail"}
+NOT_REACHED = {"blame: kernel-memory-event", "evidence: detail"}
 """An earlier row applies to a reading above the kernel's limit. Only a void without a seat has a detail."""
 
 
 def wanted() -> set[str]:
-    """What the records have to reach, by the lists of the code."""
-    games, protocols = (
-        [point.name for point in entry_points(group=group) if point.value.startswith("judge.")] for group in OWN_GROUPS
-    )
+    """What the records and their texts have to reach, by the lists of the code."""
+    formats = [
+        form for name in _own_names("judge.games") if (found := game_entry(name).formats()) for form in found.by_name
+    ]
+    return wanted_features() | {f"format: {name}" for name in formats}
+
+
+def wanted_features() -> set[str]:
+    """What the records have to reach."""
     policies = [
         name + variant for name in policy_names() for variant in ("", *(f":{each}" for each in variants_of(name)))
     ]
-    formats = [form for name in games if (found := game_entry(name).formats()) for form in found.by_name]
     return {
         *row_labels(),
         *(f"cause: {cause}" for cause in Cause),
-        *(f"game: {name}" for name in games),
-        *(f"protocol: {name}" for name in protocols),
+        *(f"game: {name}" for name in _own_names("judge.games")),
+        *(f"protocol: {name}" for name in _own_names("judge.protocols")),
         *(f"policy: {name}" for name in policy_names()),
         *(f"options: {game_options(load_policy(name).game)}" for name in policies),
-        *(f"format: {name}" for name in formats),
         *(f"verdict: {verdict}" for verdict in Verdict),
         *(f"control: {name}" for name in CONTROL_PARTS),
         *(f"entry: {kind.name}" for kind in EntryKind),
@@ -215,3 +211,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, frozenset):
         return sorted(map(plain, value))
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _own_names(group: str) -> list[str]:
+    return [point.name for point in entry_points(group=group) if point.value.startswith("judge.")]

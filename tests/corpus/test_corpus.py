@@ -34,5 +34,5 @@ def test_every_item_of_the_lists_of_the_code_is_reached() -> None:
 
 def test_number_of_records_and_contests() -> None:
     of_records = [part for part in parts() if part.startswith("records-")]
-    assert 200 == sum(len(read(part, SOURCE)) for part in of_records)
+    assert 200 <= sum(len(read(part, SOURCE)) for part in of_records)
     assert 12 <= len(parts()) - len(of_records)
