@@ -27,21 +27,18 @@ lint:
     .venv/bin/ruff check .
     .venv/bin/mypy --strict judge tests scripts/benchmarks
 
-# Write the golden files of the public interfaces again.
-golden:
+# Write all generated files again: reference pages, messages, golden files and the corpus.
+generate:
+    .venv/bin/judge verdicts > docs/verdicts.md
+    .venv/bin/python scripts/reference_pages.py
+    .venv/bin/python scripts/system_calls.py
+    .venv/bin/python scripts/messages.py
     .venv/bin/python -m tests.golden
+    .venv/bin/python -m tests.corpus --write
 
-# Print what differs from the corpus of records and contests; --write stores it.
+# Print what differs from the corpus of records and contests.
 corpus *OPTIONS:
     .venv/bin/python -m tests.corpus {{OPTIONS}}
-
-# Collect the messages of pages for the translators.
-messages:
-    .venv/bin/python scripts/messages.py
-
-# Write docs/system-calls.md again.
-system-calls:
-    .venv/bin/python scripts/system_calls.py
 
 # Build all images and house agents.
 images:

@@ -12,13 +12,14 @@ from tests.test_contributing import ROOT, package_rows
 from tests.test_house import MAY_IMPORT, package_name
 
 OF_ALL = (
+    "tests/corpus",
     "tests/golden",
     "tests/test_compatibility.py",
     "tests/test_docs.py",
     "tests/test_house.py",
     "tests/translations",
 )
-"""They compare all packages with interfaces, formats, reference pages, rules of the code and catalogues."""
+"""They compare all packages with the corpus, interfaces, formats, reference pages, rules of the code and catalogues."""
 
 
 def main() -> None:
@@ -37,7 +38,9 @@ def tests_of(files: Iterable[str]) -> list[str]:
     packages: set[str] = set()
     found: set[str] = set()
     for name in files:
-        if match := re.match(r"judge/([\w/]+)", name):
+        if re.fullmatch(r"judge/translations/\w+\.po", name):
+            found.add("tests/translations")
+        elif match := re.match(r"judge/([\w/]+)", name):
             packages.add(package_name(match[1].split("/")))
         elif re.fullmatch(r"tests/(.+/)?test_\w+\.py", name):
             found.add(name)

@@ -140,6 +140,7 @@ def test_scripts_print_the_commands_of_this_distribution() -> None:
             "judge/publish/verify/export.py",
             {"tests/verify", "tests/cup", "tests/cli/test_cup.py", "tests/web", "tests/cli", *OF_ALL},
         ),
+        ("judge/translations/cs.po", {"tests/translations"}),
         ("docs/play.md", {"tests/test_docs.py"}),
         ("tests/golden/export.txt", {"tests/golden"}),
         ("tests/verify/test_draw.py", {"tests/verify/test_draw.py"}),

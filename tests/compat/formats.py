@@ -82,7 +82,7 @@ def freeze(folder: Path = SNAPSHOTS) -> Path:
     """Write the snapshot of the next release. Raises FileExistsError: a snapshot is never replaced."""
     path = folder / f"{judge.__version__.partition('.dev')[0]}.json"
     with path.open("x", encoding="utf-8") as file:
-        json.dump(formats(), file, sort_keys=True)
+        file.write(json.dumps(formats(), sort_keys=True, indent=1) + "\n")
     return path
 
 
