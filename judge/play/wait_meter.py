@@ -88,7 +88,7 @@ class WaitMeter:
         self._former_ns[self._asked] += span
         if span >= STALL_NS:
             before, after = self._snapshot.stalled_ns, self._stalls.stalled_ns()
-            self._former_stalled_ns[self._asked] += max(0, min(span, (after or 0) - (before or 0)))
+            self._former_stalled_ns[self._asked] += max(0, min(span, after - (before or 0)))
 
     def read_for_verdict(self, now: int, deadline: int) -> int:
         """Read all counters for a possible verdict, once. Returns when to call again, or the deadline for never."""

@@ -121,30 +121,30 @@ class StallWatch:
             if since:
                 self._waiting.add(game)
 
-    def stalled_ns(self, *, most: bool = False) -> int | None:
-        """The probe's total; None if unknown.
+    def stalled_ns(self, *, most: bool = False) -> int:
+        """The probe's total.
 
         A probe without a core gets a short time to continue; otherwise its current operation does not count. With
-        `most` it counts immediately: use it for baseline readings.
+        `most` it counts immediately: use it for baseline readings. A probe that has ended counts as stalled since then:
+        an agent cannot end it, but a host without memory can.
         """
         until = time.monotonic_ns() + PATIENCE_NS
         while self._process.poll() is None:
             doing, now = self._page.doing(), time.monotonic_ns()
             if now - doing.began_ns < STALL_NS:
                 return doing.stalled_ns
-            try:
-                is_asleep = stat_fields(self.pid)[0] in "DS"
-                waited = waited_ns(self._schedstat)
-            except (OSError, ValueError):
-                return None
-            if is_asleep or most:
-                with self._lock:
-                    spent_ns = self._disks[doing.disk - 1].spent_ns() if 0 < doing.disk <= len(self._disks) else 0
-                return doing.total_ns(now, waited, spent_ns)
+            with suppress(OSError, ValueError):  # it ends now, or the kernel has no memory for its statistics
+                if most or stat_fields(self.pid)[0] in "DS":
+                    return doing.total_ns(now, waited_ns(self._schedstat), self._spent_ns(doing.disk))
             if now >= until:
                 return doing.stalled_ns
             time.sleep(NAP_S)
-        return None
+        doing = self._page.doing()
+        return doing.stalled_ns + max(0, time.monotonic_ns() - doing.began_ns)
+
+    def _spent_ns(self, number: int) -> int:
+        with self._lock:
+            return self._disks[number - 1].spent_ns() if 0 < number <= len(self._disks) else 0
 
     def pressure_ns(self) -> int | None:
         return self._pressure.read()

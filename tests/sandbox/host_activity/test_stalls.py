@@ -72,17 +72,19 @@ def test_shared_page_contains_the_last_events() -> None:
         assert (Doing(1, 2, 3, 4, 1 << 63), 5) == (other.doing(), other.wanted_since())
 
 
-def test_probe_reports_and_an_ended_probe_does_not(tmp_path: Path) -> None:
+def test_a_probe_that_was_ended_is_stalled_from_then_on(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(bytes(8192))
     with closing(StallWatch([Nearby((file, tmp_path / "none")), Nearby((file,))])) as watch:
         watch.want(time.monotonic_ns())
-        assert watch.stalled_ns() is not None
-        pid = watch.pid
+        before, pid = watch.stalled_ns(), watch.pid
 
         os.kill(pid, signal.SIGKILL)
 
-        until(lambda: watch.stalled_ns() is None)
+        until(lambda: watch.stalled_ns() > before + STALL_NS)
+        since, first = time.monotonic_ns(), watch.stalled_ns(most=True)
+        until(lambda: watch.stalled_ns() > first + STALL_NS)
+        assert watch.stalled_ns() - first <= time.monotonic_ns() - since
     assert not Path(f"/proc/{pid}").exists()
 
 
@@ -91,7 +93,7 @@ def test_probe_outlives_a_file_that_is_gone(tmp_path: Path) -> None:
         watch._send_list([str(tmp_path / "gone")])
         until(watch._has_taken_lists)
         watch.want(time.monotonic_ns())
-        assert watch.stalled_ns() is not None
+        assert watch.is_running
 
 
 def test_probe_without_memory_for_its_readings_continues_and_is_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,11 +141,11 @@ def test_a_probe_goes_from_game_to_game(tmp_path: Path, places: list[list[Nearby
     with watch_stalls(places[1]) as watch, watch_stalls([Nearby((), tmp_path)]) as elsewhere:
         assert first == watch.pid != elsewhere.pid
         os.kill(first, signal.SIGKILL)
-        until(lambda: watch.stalled_ns() is None)
+        until(lambda: not watch.is_running)
         with watch_stalls(places[0]) as anew:
             assert anew.pid not in (first, elsewhere.pid)
-            assert anew.stalled_ns() is not None
-        assert watch.stalled_ns() is None
+            assert anew.is_running
+        assert not watch.is_running
 
 
 def test_games_at_the_same_time_have_one_probe_until_the_last_one_ends(places: list[list[Nearby]]) -> None:
