@@ -16,7 +16,7 @@ MAX_FIGURE = 1e18
 _FIGURE = re.compile(
     r"(?<![\w/])(?P<key>depth|evaluation|eval|ev|score|nodes?|nps|n/ms|n|speed)[ :=]{1,3}(?:cp )?"
     r"(?P<value>[+-]?(?:#-?|m)?\d{1,20}(?:,\d{3})*(?:\.\d+)?[kmgb]?)(?![\w.])",
-    re.IGNORECASE,
+    re.ASCII | re.IGNORECASE,  # else a long s is an s
 )
 _KEYS = {
     **dict.fromkeys(("evaluation", "eval", "ev", "score"), "evaluation"),

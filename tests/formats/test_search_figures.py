@@ -19,6 +19,10 @@ SAID = [
     ("eval #-3", SearchFigures(-math.inf)),
     ("I evaluated 12 nodes with a depth of 3", SearchFigures()),
     ("swindle 5, n/ms", SearchFigures()),
+    *[
+        (said, SearchFigures())
+        for said in ("\u017fcore 5", "node\u017f 5", "np\u017f 5", "\u017fpeed 5", "nodes \u0665")
+    ],
 ]
 
 
@@ -34,7 +38,8 @@ def test_the_words_of_a_protocol_count_more_than_lines_for_people_and_the_last_l
 
 
 @given(
-    st.dictionaries(st.text(max_size=8), st.text()), st.lists(st.text("depthvnos0123456789.,+-#m= \n", max_size=600))
+    st.dictionaries(st.text(max_size=8), st.text()),
+    st.lists(st.text("depthvnos\u017fc0123456789.,+-#m= \n", max_size=600)),
 )
 def test_figures_can_be_drawn_for_any_output(search: dict[str, str], messages: list[str]) -> None:
     figures = search_figures(search, messages, 1.0)
