@@ -100,7 +100,7 @@ class Knockout(TournamentFormat):
         met = meetings.get(frozenset({top.id, bottom.id}), [])
         for each in met:
             lead = each.points_of(top.id) - each.points_of(bottom.id)
-            if lead:
+            if lead and each.is_over:
                 return Tie(top, bottom, top if lead > 0 else bottom)
         better, worse = by_seed([top, bottom])
         if not (top.active and bottom.active):

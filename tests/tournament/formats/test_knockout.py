@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from judge.contest_games import Pairing
 from judge.tournament.formats.knockout import Knockout, bracket
+from judge.tournament.results import PlayedPairing
 from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
 
 
@@ -63,3 +64,13 @@ def test_withdrawn_agent_loses_its_next_pairing_without_a_game() -> None:
 
     assert [] == Knockout().next(entries(4, out=[1]), before, 0)
     assert [["2"], ["1"], ["3", "4"]] == Knockout().rank(entries(4, out=[1]), before)[0]
+
+
+def test_pairing_that_a_disqualified_agent_did_not_finish_is_no_loss() -> None:
+    """1 led after one game of two: its opponent, 4, advances, as it does if no game was played."""
+    first, second = Knockout().next(entries(4), [], 0)
+    played = [PlayedPairing(first, (), (1, 0), is_over=False), PlayedPairing(second, (), (0, 2))]
+
+    assert first.agents == {"1", "4"}
+    assert [{"2", "4"}] == [pairing.agents for pairing in Knockout().next(entries(4, out=[1]), played, 0)]
+    assert [["2"], ["1", "3", "4"]] == Knockout().rank(entries(4), played)[0]
