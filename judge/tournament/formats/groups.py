@@ -5,7 +5,7 @@ the league above. Lower results do not count there.
 """
 
 from abc import abstractmethod
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
@@ -163,8 +163,13 @@ class _Staged(SkippingFormat):
         listed = {agent for tier in tiers for agent in tier}
         ranks = [[group.rank(played, self.ranking) for group in stage] for stage in stages]
         for stage in reversed(ranks):
-            for equal in zip_longest(*(of_group for of_group, _ in stage), fillvalue=()):
-                tier = sorted({agent for agents in equal for agent in agents} - listed)
+            by_place: defaultdict[int, set[str]] = defaultdict(set)
+            for of_group, _ in stage:
+                places = accumulate(map(len, of_group), initial=1)
+                for place, equal in zip(places, of_group, strict=False):
+                    by_place[place].update(equal)
+            for _, agents in sorted(by_place.items()):
+                tier = sorted(agents - listed)
                 listed.update(tier)
                 tiers += [tier] if tier else []
         rest = sorted({entry.id for entry in entries} - listed)

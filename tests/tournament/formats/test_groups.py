@@ -12,7 +12,7 @@ from judge.games.types import Verdict
 from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.groups import Groups, Leagues, deal_into_groups, promoted_count, seated
 from judge.tournament.results import PlayedPairing
-from tests.contest.rounds import entries, everything_is_drawn, of_round, play_out
+from tests.contest.rounds import better_seed_wins, entries, everything_is_drawn, of_round, play_out
 
 
 def members(played: list[PlayedPairing], group: str) -> set[str]:
@@ -101,6 +101,18 @@ def test_a_place_that_is_shared_at_the_border_goes_to_the_better_seed() -> None:
     played = play_out(Groups(groups=2, promoted=1), entries(6), everything_is_drawn)
 
     assert {"1", "2"} == members(played, "final")
+
+
+def test_agents_with_the_same_place_in_their_groups_are_equal() -> None:
+    """1 and 4 are equal in group A (1, 4, 5), which has no second place; in group B (2, 3, 6) 3 is second."""
+
+    def play(pairing: Pairing) -> tuple[float, float]:
+        return (1, 1) if pairing.agents == {"1", "4"} else better_seed_wins(pairing)
+
+    chosen, agents = Groups(groups=2, promoted=1), entries(6)
+    played = play_out(chosen, agents, play)
+
+    assert [["1"], ["2"], ["4"], ["3"], ["5", "6"]] == chosen.rank(agents, played)[0]
 
 
 def test_withdrawal_before_the_final_is_replaced_and_a_later_one_is_not() -> None:
