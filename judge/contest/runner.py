@@ -95,7 +95,8 @@ class Scheduler:
                 return False
             results, earlier = store.results(name), store.pairings(name)
             contest.disqualify_failed(results)
-            pairings = contest.tournament.next(earlier, results, contest.view().absent)
+            view = contest.view()
+            pairings = contest.tournament.next(earlier, results, view.absent, view.out)
             games = contest.tournament.games(pairings, len(earlier))
             if not games:
                 return False

@@ -113,6 +113,11 @@ class ContestView:
         coming = self.entered.keys() - {each.agent for each in made if isinstance(each, Entered)}
         return frozenset(coming | {each.agent for each in made if not isinstance(each, Entered)})
 
+    def out_after(self, changes: int) -> frozenset[str]:
+        """Agents whose results did not count after that number of changes."""
+        kinds = (Disqualified, Withdrawn) if self.snapshot.format.withdrawal == "annuls" else Disqualified
+        return frozenset(each.agent for each in self.changes[:changes] if isinstance(each, kinds))
+
     # --- the schedule ------------------------------------------------------------------------------------------------
 
     @cached_property

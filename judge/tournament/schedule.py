@@ -60,27 +60,28 @@ class Tournament:
         self,
         earlier: Sequence[Pairing],
         results: Iterable[GameResult],
+        absent: Collection[str] = (),
         out: Collection[str] = (),
         lots: Seed | None = None,
     ) -> list[Pairing]:
         """Pairings that follow the results; empty at the end.
 
-        `earlier`: all pairings so far, `out`: disqualified agents. `lots` replaces an unknown seed; it never decides
-        the number of games.
+        `earlier`: all pairings so far, `absent`: agents that are not paired, `out`: those of them whose results do not
+        count. `lots` replaces an unknown seed; it never decides the number of games.
         """
         seed = self.seed if self.seed is not None else lots or 0
-        return self.snapshot.format.next(self.entries(out), self.played(earlier, results), seed)
+        return self.snapshot.format.next(self.entries(absent, out), self.played(earlier, results), seed)
 
-    def goes_on(self, earlier: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()) -> bool:
+    def goes_on(self, earlier: Sequence[Pairing], results: Iterable[GameResult], absent: Collection[str] = ()) -> bool:
         seed = self.seed if self.seed is not None else 0
-        return self.snapshot.format.goes_on(self.entries(out), self.played(earlier, results), seed)
+        return self.snapshot.format.goes_on(self.entries(absent), self.played(earlier, results), seed)
 
     def to_come(
-        self, pairings: Sequence[Pairing], results: Iterable[GameResult], out: Collection[str] = ()
+        self, pairings: Sequence[Pairing], results: Iterable[GameResult], absent: Collection[str] = ()
     ) -> PendingPairing:
         """Number of games after `pairings`, some without results."""
         form = self.snapshot.format
-        count = form.to_come(self.entries(out), self.played(pairings, results))
+        count = form.to_come(self.entries(absent), self.played(pairings, results))
         return PendingPairing(count * form.games, form.counts_games)
 
     def games(self, pairings: Iterable[Pairing], earlier: int = 0) -> tuple[ScheduledGame, ...]:
@@ -142,9 +143,12 @@ class Tournament:
         seed = self.seed if snapshot.shuffle else None
         return [schedule(snapshot.openings, number, seed, self._turns)]
 
-    def entries(self, out: Collection[str] = ()) -> list[Competitor]:
-        """Entries, inactive if in `out`."""
-        return [Competitor(entry.name, entry.rank, active=entry.name not in out) for entry in self.snapshot.entries]
+    def entries(self, absent: Collection[str] = (), out: Collection[str] = ()) -> list[Competitor]:
+        """Entries; those in `absent` are inactive, and the results of those in `out` do not count."""
+        return [
+            Competitor(entry.name, entry.rank, active=entry.name not in absent, counts=entry.name not in out)
+            for entry in self.snapshot.entries
+        ]
 
     def played(self, pairings: Iterable[Pairing], results: Iterable[GameResult]) -> list[PlayedPairing]:
         """Each pairing with results and points. Raises InputError."""

@@ -142,9 +142,9 @@ def _may_be_drawn(
     changes: int,
 ) -> bool:
     """Whether all pairings of the next rounds, after this number of changes of the entries, may be these."""
-    tournament, absent = contest.tournament, contest.absent_after(changes)
+    tournament, absent, out = contest.tournament, contest.absent_after(changes), contest.out_after(changes)
     for lots in _LOTS if tournament.seed is None else (None,):
-        following = tournament.next(paired, results.values(), absent, lots)
+        following = tournament.next(paired, results.values(), absent, out, lots)
         further = following[len(drawn) :]
         if following[: len(drawn)] == drawn and not (further and further[0].round == drawn[-1].round):
             return True

@@ -21,12 +21,13 @@ Withdrawal = Literal["refused", "annuls", "keeps"]
 class Competitor:
     """`seed` is the unique rank before play, 1 for the best.
 
-    An inactive one is disqualified: not paired, and its results do not count.
+    An inactive one is not paired. If it is disqualified, its results do not count either.
     """
 
     id: str
     seed: int
     active: bool = True
+    counts: bool = True
 
 
 def by_seed(entries: Iterable[Competitor]) -> list[Competitor]:

@@ -12,7 +12,7 @@ A round is the matching of least cost. Costs are compared in this order, so late
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, Literal
@@ -22,7 +22,7 @@ from pydantic import Field
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed, numbers
 from judge.tournament.formats.base import Competitor, Rounds, TournamentFormat, Withdrawal, by_seed, next_number
-from judge.tournament.results import DECIMALS, PlayedPairing
+from judge.tournament.results import DECIMALS, PlayedPairing, without
 from judge.tournament.standings import BY_SWISS_POINTS, Ranking
 
 Cost = tuple[int, ...]
@@ -48,7 +48,8 @@ class Swiss(TournamentFormat):
         active = [entry for entry in by_seed(entries) if entry.active]
         if number > self.rounds or len(active) < 2:
             return []
-        field = _Field(active, played, has_seats=self.games % 2 == 1)
+        out = [entry.id for entry in entries if not entry.counts]
+        field = _Field(active, played, out, has_seats=self.games % 2 == 1)
         lot = numbers(seed, "swiss").randrange(2)
         pairs = [(*field.seats(one, other, lot), "") for one, other in field.pair()]
         return Rounds(earlier).add(pairs)
@@ -75,11 +76,15 @@ class _Standing:
 
 
 class _Field:
-    def __init__(self, active: Sequence[Competitor], played: Sequence[PlayedPairing], *, has_seats: bool) -> None:
+    def __init__(
+        self, active: Sequence[Competitor], played: Sequence[PlayedPairing], out: Collection[str], *, has_seats: bool
+    ) -> None:
+        """The results of agents in `out` do not count, but opponents do not meet again and keep their seats."""
         self._has_seats = has_seats
         self._met = Counter(each.pairing.agents for each in played)
-        scores = _scores(played)
-        floats = _last_floats(played)
+        counted = without(played, out)
+        scores = _scores(counted)
+        floats = _last_floats(played, counted)
         ordered = sorted(active, key=lambda entry: (-scores[entry.id], entry.seed))
         levels = sorted({scores[entry.id] for entry in active}, reverse=True)
         self._sizes = [0] * len(levels)
@@ -170,9 +175,9 @@ def _scores(played: Sequence[PlayedPairing]) -> defaultdict[str, float]:
     return sums
 
 
-def _last_floats(played: Sequence[PlayedPairing]) -> dict[str, int]:
+def _last_floats(played: Sequence[PlayedPairing], counted: Sequence[PlayedPairing]) -> dict[str, int]:
     last = next_number(each.pairing for each in played) - 1
-    before = _scores([each for each in played if each.pairing.round < last])
+    before = _scores([each for each in counted if each.pairing.round < last])
     floats: dict[str, int] = {}
     for pairing in [each.pairing for each in played if each.pairing.round == last]:
         if pairing.second is None:

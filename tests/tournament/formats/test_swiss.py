@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -79,3 +80,14 @@ def test_seed_decides_only_the_first_seat() -> None:
     firsts = {seed: of_round(play_out(Swiss(rounds=1, games=1), entries(8), seed=seed), 1) for seed in range(8)}
 
     assert {"1-5 6-2 3-7 8-4", "5-1 2-6 7-3 4-8"} == {" ".join(tables) for tables in firsts.values()}
+
+
+@pytest.mark.parametrize(("counts", "expected"), [(True, "1-3 2-4 6-7 8"), (False, "2-3 4-1 6-7 8")])
+def test_points_against_a_disqualified_agent_pair_nobody(counts: bool, expected: str) -> None:
+    """Those against an agent that withdrew count."""
+    chosen, agents = Swiss(rounds=3), entries(8)
+    played = play_out(Swiss(rounds=1), agents)
+    agents[4] = replace(agents[4], active=False, counts=counts)
+
+    drawn = chosen.next(agents, played, 0)
+    assert {frozenset(pair.split("-")) for pair in expected.split()} == {pairing.agents for pairing in drawn}
