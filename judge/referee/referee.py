@@ -385,9 +385,10 @@ class Referee:
         talk.give(self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat))))
         if now < talk.over_at:
             return None
-        if self.sides[seat].is_ending:
-            raise self._faulted(seat, Cause.DEATH, talk, now)
-        raise self._late(seat, talk, now)
+        is_dead = self.sides[seat].is_ending
+        fault = self._faulted(seat, Cause.DEATH, talk, now) if is_dead else self._late(seat, talk, now)
+        fault.is_settled = True
+        raise fault
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         effects = self.sides[seat].protocol.feed(Alarm(talk.shown(now)))
@@ -546,11 +547,11 @@ class Referee:
         """
         seat, cause, times = fault.seat, fault.cause, fault.times
         other = self.sides[1 - seat]
-        if cause is not Cause.RAN_ON:
+        if cause is not Cause.RAN_ON and not fault.is_settled:
             self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat)))
         measured: Evidence = yield Measure(seat)
         ran_ns = max(other.stopped_in_turn_ns, measured.opponent_cpu_ns or 0)
-        if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns:
+        if cause in LATE_OR_DEAD and ran_ns > self._ran_on_ns and not other.has_fault:
             times = {"ran_on_ms": times["charged_ms"], "ran_on_cpu_ms": ran_ns / MS}
             seat, cause, measured = 1 - seat, Cause.RAN_ON, (yield Measure(1 - seat))
         side = self.sides[seat]

@@ -38,6 +38,7 @@ _EVENTS = {
     **dict.fromkeys((EntryKind.EXPIRED, EntryKind.PAUSED, EntryKind.OVERSLEPT), (NATURE, *SEATS)),
 }
 """Kinds of events, with the seats that they may have."""
+_OF_ANSWER = frozenset({EntryKind.READ, EntryKind.FROZEN, EntryKind.STOPPED_CPU})
 _DECODE: dict[EntryKind, Callable[[bytes], object]] = {
     EntryKind.REPORT: ProcessReport.decode,
     EntryKind.FROZEN: decode_memory,
@@ -92,6 +93,11 @@ class Replay:
     @property
     def is_finished(self) -> bool:
         return self._next == len(self._entries)
+
+    @property
+    def ends_with_answer(self) -> bool:
+        """Whether nothing follows the last answer, except the stop of its seat."""
+        return self.is_finished and self._next > 0 and self._entries[-1].kind in _OF_ANSWER
 
     @property
     def unused(self) -> Sequence[Entry]:
@@ -255,9 +261,9 @@ def rejoined(entries: Sequence[Entry]) -> list[Entry]:
     """
     if not any(entry.private and entry.kind is EntryKind.READ for entry in entries):
         return list(entries)
-    joined: list[Entry] = []
+    chunks: list[list[Entry]] = []
     for entry in entries:
-        last = joined[-1] if joined else None
+        last = chunks[-1][-1] if chunks else None
         if (
             last is not None
             and entry.kind is last.kind is EntryKind.READ
@@ -266,7 +272,10 @@ def rejoined(entries: Sequence[Entry]) -> list[Entry]:
             and entry.data
             and last.data
         ):
-            joined[-1] = entry._replace(data=last.data + entry.data)
+            chunks[-1].append(entry)
         else:
-            joined.append(entry)
-    return joined
+            chunks.append([entry])
+    return [
+        parts[0] if len(parts) == 1 else parts[-1]._replace(data=b"".join(part.data for part in parts))
+        for parts in chunks
+    ]

@@ -244,7 +244,12 @@ class Side:
 
 
 class FaultError(Exception):
-    """The referee cannot continue with a seat. `times` are those of the cause, for its evidence."""
+    """The referee cannot continue with a seat. `times` are those of the cause, for its evidence.
+
+    `is_settled`: the CPU time of the stopped opponent was read at that moment.
+    """
+
+    is_settled = False
 
     def __init__(self, seat: int, cause: Cause, times: Mapping[str, float | None]) -> None:
         super().__init__(f"seat {seat}: {cause}")

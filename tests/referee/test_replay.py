@@ -4,7 +4,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.record.transcript import Entry, EntryKind
-from judge.referee.replay import Replay, replaying
+from judge.referee.replay import Replay, rejoined, replaying
 from judge.referee.requests import MemoryUse, RanOn, StoppedCpu
 from judge.referee.setup import build_referee
 from judge.testing import Do, World
@@ -114,6 +114,14 @@ def test_a_flood_of_entries_is_refused_in_linear_work(kind: EntryKind, data: byt
 
     assert_bounded(lambda: found.append(flooded(kind, data, count)), count)
     assert "entry" in found[0]
+
+
+def test_very_many_parts_of_a_chunk_are_joined_once() -> None:
+    """Each join of two would copy what there is: 200 GB."""
+    part = Entry(7, 0, EntryKind.READ, bytes(1000))
+    parts = [part._replace(private=number % 2 == 0) for number in range(20_000)]
+
+    assert [20_000_000] == [len(entry.data) for entry in rejoined(parts)]
 
 
 @pytest.mark.slow

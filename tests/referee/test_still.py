@@ -11,6 +11,7 @@ from judge.referee.requests import RanOn
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import MS, Act, Agent, Do, Say, World, exits
+from tests.referee import test_stratego as stratego
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
@@ -139,6 +140,41 @@ def test_cpu_time_in_the_last_turn_of_the_game_decides_it(
     busy.stopped_cpu_ms = {0: [0, 0, stopped]}
 
     Game(busy, spec()).assert_lost(loser, verdict)
+
+
+@pytest.mark.parametrize("readings", [[0, 0, 0, 5], [0, 0, 5, 0]])
+def test_cpu_time_at_a_missed_deadline_is_read_once(readings: list[int]) -> None:
+    """What a second reading finds at that moment would have no place in the record."""
+    late = World(brain("7,7"), brain())
+    late.stopped_cpu_ms = {0: readings}
+
+    Game(late, spec(clock={"turn_ms": 100})).assert_lost(1, Verdict.TURN_TIME)
+
+
+class Counting(World):
+    """A world whose judge measures only a few times."""
+
+    measured = 0
+
+    def measure(self, seat: int) -> Evidence:
+        self.measured += 1
+        assert self.measured < 10, "the judge measures again and again"
+        return super().measure(seat)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("reading", range(12))
+def test_seat_that_ran_on_is_blamed_once_for_an_opponent_that_exits(seat: int, reading: int) -> None:
+    """In the set-up of Stratego a fault does not end the game."""
+    rows = (stratego.FULL_RED, stratego.FULL_BLUE)
+    agents = [stratego.agent(rows=rows[0]), stratego.agent(rows=rows[1])]
+    agents[1 - seat] = stratego.agent(setup=exits(3))
+    busy = Counting(*agents)
+    busy.stopped_cpu_ms = {seat: [*[0] * reading, 30]}
+
+    played = Game(busy, stratego.spec("stratego-seed"))
+    assert Verdict.VOID is not played.verdict
+    assert not verify(played.file()).problems
 
 
 def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work() -> None:

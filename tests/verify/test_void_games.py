@@ -12,7 +12,7 @@ from judge.contest_view.export import load_export
 from judge.publish.tables import tables
 from judge.publish.verify.export import verify_export
 from judge.record.spec import public_part, read_record
-from judge.record.transcript import unseal
+from judge.record.transcript import EntryKind, unseal
 from judge.referee.verify import void_problems
 from tests.publish.cups import voided
 from tests.publish.public import Public, sign_again
@@ -69,3 +69,18 @@ def test_record_that_is_cut_before_the_last_answer_is_a_void(logged: Public) -> 
         problems = set(void_problems(resealed(as_void(finished), entries[:end])))
         assert problems <= {"void, but its moves differ from those of its transcript"}, end
     assert [] == list(void_problems(public_part(voided(finished))))
+
+
+def test_host_may_fail_after_the_answer_that_ends_the_game(logged: Public) -> None:
+    """In the freeze: the answer was read, and is neither applied nor a ply."""
+    finished = read_record(logged.directory / "records/00002.json")
+    entries = unseal(finished.transcript)
+    last = max(at for at, entry in enumerate(entries) if entry.kind is EntryKind.FROZEN)
+    void = as_void(finished)
+    plies = void.record.plies
+
+    def problems(end: int) -> list[str]:
+        return [*void_problems(resealed(void, entries[:end], plies=plies[:-1]))]
+
+    assert [] == problems(last) == problems(last + 1)
+    assert problems(len(entries))
