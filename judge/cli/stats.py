@@ -91,9 +91,8 @@ def stats(
             )
     rated = [contest.as_rated for contest in loaded]
     joined = join_contests(rated, _anchors(anchor or []), RatingModel(draws=draws))
-    results = [row for contest in rated for row in contest.results]
-    rings = check_ratings(results) if len(rated) == 1 else None
-    candidates = None if against is None else compare_candidates(results, against)
+    rings = check_ratings(rated[0].results) if len(rated) == 1 else None
+    candidates = None if against is None else compare_candidates([each.paired_evidence for each in loaded], against)
     try:
         ladder = loaded[0] if len(loaded) == 1 and loaded[0].ladder else None
     except (ValueError, LookupError) as error:

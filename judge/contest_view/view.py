@@ -443,7 +443,12 @@ class ContestView:
     @cached_property
     def compared(self) -> Sequence[Candidate]:
         """Comparison of base and opponents."""
-        return [] if self.base is None else compare_candidates(without_copied_pairs(self.counted), self.base)
+        return [] if self.base is None else compare_candidates([self.paired_evidence], self.base)
+
+    @cached_property
+    def paired_evidence(self) -> Sequence[GameResult]:
+        """Results that count, without copied pairs."""
+        return without_copied_pairs(self.counted)
 
     @cached_property
     def test(self) -> SprtState | None:

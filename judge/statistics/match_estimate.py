@@ -88,10 +88,16 @@ class MatchCounts:
         """Count complete pairs (games 0 and 1 of a pairing, 2 and 3, ...) of `agent` if there are any, otherwise single
         games.
         """
-        pairs: dict[tuple[int, int, int], list[float]] = {}
-        for result in results:
-            scored = result.scores[result.agents.index(agent)]
-            pairs.setdefault((result.round, result.table, result.leg // 2), []).append(scored)
+        return cls.of_contests([results], agent)
+
+    @classmethod
+    def of_contests(cls, contests: Iterable[Iterable[GameResult]], agent: str) -> Self:
+        """As `of_results`, for the results of several contests."""
+        pairs: dict[tuple[int, int, int, int], list[float]] = {}
+        for number, results in enumerate(contests):
+            for result in results:
+                scored = result.scores[result.agents.index(agent)]
+                pairs.setdefault((number, result.round, result.table, result.leg // 2), []).append(scored)
         kinds = [0] * len(_GAMES_OF_PAIRS)
         singles = [0, 0, 0]
         for scores in pairs.values():
@@ -221,15 +227,17 @@ def p_value(counts: MatchCounts, estimate: MatchEstimate) -> float:
     return student_tail((score - 0.5) / math.sqrt(squares / (n - 1) / n), n - 1)
 
 
-def compare_candidates(results: Iterable[GameResult], base: str) -> list[Candidate]:
-    """All opponents of `base`, most certain first."""
-    met: dict[str, list[GameResult]] = {}
-    for result in results:
-        if base in result.agents and result.first != result.second:
-            met.setdefault(result.agents[result.first == base], []).append(result)
+def compare_candidates(contests: Sequence[Iterable[GameResult]], base: str) -> list[Candidate]:
+    """All opponents of `base` in the results of each contest, most certain first."""
+    met: dict[str, list[list[GameResult]]] = {}
+    for number, results in enumerate(contests):
+        for result in results:
+            if base in result.agents and result.first != result.second:
+                opponent = result.agents[result.first == base]
+                met.setdefault(opponent, [[] for _ in contests])[number].append(result)
     found = []
     for agent, games in sorted(met.items()):
-        counts = MatchCounts.of_results(games, agent)
+        counts = MatchCounts.of_contests(games, agent)
         estimate = estimate_match(counts)
         if estimate is not None:
             found.append((agent, counts, estimate, p_value(counts, estimate)))

@@ -15,7 +15,7 @@ LISTS = sized(100, 5_000)
 
 def test_the_surest_comes_first_and_p_values_are_adjusted() -> None:
     played = games("good>base*60 base>good*30 fair>base*50 base>fair*45 bad>base*20 base>bad*60")
-    found = compare_candidates(played, "base")
+    found = compare_candidates([played], "base")
 
     assert ["good", "fair", "bad"] == [candidate.agent for candidate in found]
     assert [True, False, False] == [candidate.is_stronger for candidate in found]
@@ -24,8 +24,15 @@ def test_the_surest_comes_first_and_p_values_are_adjusted() -> None:
 
 def test_games_without_the_base_do_not_matter() -> None:
     alone, among_others = games("a>base*3 base>a*2"), games("a>base*3 base>a*2 a>b*9")
-    assert compare_candidates(alone, "base") == compare_candidates(among_others, "base")
-    assert [] == compare_candidates(games("a>b"), "base")
+    assert compare_candidates([alone], "base") == compare_candidates([among_others], "base")
+    assert [] == compare_candidates([games("a>b")], "base")
+
+
+def test_pairs_of_several_contests_are_counted_apart() -> None:
+    """Games of two contests have the same round and table."""
+    [found] = compare_candidates([games("a<base base>a"), games("a>base base<a")], "base")
+
+    assert MatchCounts((1, 0, 0, 0, 1), (2, 0, 2)) == found.counts
 
 
 @pytest.mark.parametrize(("candidates", "pairs"), [(5, 20), (5, 100), (10, 200)])

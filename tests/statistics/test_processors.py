@@ -41,7 +41,7 @@ def shown() -> Iterator[Any]:
         for draws in ("rao-kupper", "davidson"):
             yield asdict(rate(results, RatingModel.model_validate({"draws": draws})))
         yield asdict(check_ratings(results))
-        yield [asdict(each) for each in compare_candidates(results, agents[0])]
+        yield [asdict(each) for each in compare_candidates([results], agents[0])]
         certainty = assess_places(pair_results(results))
         yield None if certainty is None else asdict(certainty)
         conditions = [
