@@ -310,8 +310,11 @@ def _pairing_counts(form: AnyFormat, count: int) -> tuple[int, int]:
         least = (count // form.groups,) * groups
         most = (*(-(-count // form.groups),) * groups, final)
     elif isinstance(form, Leagues):
-        sizes = (*form.sizes, max(0, count - sum(form.sizes)))
-        least, most = sizes[-1:], [min(size + form.promoted, count) for size in sizes]
+        sizes = form.league_sizes(count)
+        least = [next((size for size in reversed(sizes) if size), 0)]
+        below = [sum(sizes[number + 1 :]) for number in range(len(sizes))]
+        rising = below if form.promotes_new else [min(form.promoted, each) for each in below]
+        most = [size + risen for size, risen in zip(sizes, rising, strict=True)]
     cycles = getattr(form, "cycles", 1)
     return cycles * sum(n * (n - 1) // 2 for n in least), cycles * sum(n * (n - 1) // 2 for n in most)
 

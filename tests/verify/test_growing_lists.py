@@ -19,7 +19,7 @@ from judge.publish.manifest import write_manifest
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.tournament.formats import AnyFormat
-from judge.tournament.snapshot import read_snapshot, refuse_missing_pairings
+from judge.tournament.snapshot import read_snapshot, refuse_many_entries, refuse_missing_pairings
 from tests.examples import EVIDENCE
 from tests.hostile import cost
 from tests.publish.public import Public
@@ -152,6 +152,7 @@ def test_late_entries_count_as_entries(logged: Public) -> None:
         ({"name": "double-round-robin"}, 300, 44_850),
         ({"name": "groups", "groups": 2, "cycles": 100_000}, 4, 200_000),
         ({"name": "leagues", "sizes": [2], "cycles": 100_000}, 4, 100_000),
+        ({"name": "leagues", "sizes": [2, 2, 2], "cycles": 100_000}, 4, 100_000),
     ],
     ids=lambda value: str(value["name"]) if isinstance(value, dict) else "",
 )
@@ -163,6 +164,19 @@ def test_far_fewer_pairings_than_the_format_draws_are_refused(
 
     with pytest.raises(InputError, match=f"the format draws {drawn} pairings at the start, but there are 3"):
         refuse_missing_pairings(chosen, entries, 3, "it")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [{"seats": {"agents": [str(number) for number in range(1000)]}}, {"sizes": [1] * 500, "promoted": 500}],
+    ids=["seats", "promotion"],
+)
+def test_leagues_with_too_many_pairings_are_refused(words: dict[str, object]) -> None:
+    """Seats replace the first size, and promoted agents play again."""
+    form = {"name": "leagues", "sizes": [1] * 1000, "promoted": 1, "cycles": 1000} | words
+
+    with pytest.raises(InputError, match="more than 1000000 pairings"):
+        refuse_many_entries(TypeAdapter(AnyFormat).validate_python(form), 1000, "it")
 
 
 def former(agents: int) -> FormerContest:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise, zip_longest
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -271,6 +271,11 @@ class Leagues(_Staged):
         first = [entry for entry in ordered if entry.id in self.seats.agents]
         return [first, *cut([entry for entry in ordered if entry.id not in self.seats.agents], self.sizes[1:])]
 
+    def league_sizes(self, count: int) -> list[int]:
+        """Numbers of members of `count` entries before promotion, at most, first league first."""
+        sizes = self.sizes if self.seats is None else (len(self.seats.agents), *self.sizes[1:])
+        return [len(league) for league in cut(range(count), sizes)]
+
     @property
     def first_stage(self) -> frozenset[str]:
         """The last league."""
@@ -311,7 +316,10 @@ def deal_into_groups(entries: Sequence[Competitor], groups: int) -> list[list[Co
     return hands
 
 
-def cut(entries: Sequence[Competitor], sizes: Sequence[int]) -> list[list[Competitor]]:
+Item = TypeVar("Item")
+
+
+def cut(entries: Sequence[Item], sizes: Sequence[int]) -> list[list[Item]]:
     """Leagues of `sizes` and one of the rest."""
     bounds = [*accumulate(sizes, initial=0), len(entries)]
     return [list(entries[start:end]) for start, end in pairwise(bounds) if start < len(entries)]
