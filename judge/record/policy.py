@@ -329,7 +329,8 @@ def load_policy(name: str, overrides: Sequence[str] = (), option: str = "--set",
     path, variant = _locate(name)
     text = read_text(path, "a policy file")
     document = parse(path, text)
-    variants = document.pop("variants", {})
+    variants = _variants(document, path)
+    document.pop("variants", None)
     changes = _use_control(document, path, text)
     if variant:
         if variant not in variants:
@@ -381,7 +382,18 @@ def policy_names() -> list[str]:
 def variants_of(name: str) -> list[str]:
     """Variants in file order. Raises InputError."""
     path, _ = _locate(name)
-    return list(parse(path, read_text(path, "a policy file")).get("variants", {}))
+    return list(_variants(parse(path, read_text(path, "a policy file")), path))
+
+
+def _variants(document: Mapping[str, Any], path: Path) -> Mapping[str, dict[str, Any]]:
+    """Raises InputError unless each is a section."""
+    variants = document.get("variants", {})
+    if not isinstance(variants, dict):
+        raise InputError(f"{path}: variants is not a section: write [variants.NAME]")
+    for name, variant in variants.items():
+        if not isinstance(variant, dict):
+            raise InputError(f"{path}: variants.{quote(name)} is not a section: write [variants.NAME]")
+    return variants
 
 
 def _locate(name: str) -> tuple[Path, str]:
@@ -439,8 +451,9 @@ def _override(document: dict[str, Any], override: str, option: str) -> str:
     if keys == ["clock", "control"] or (keys == ["clock"] and not re.fullmatch(r"[\s\d.]+|\{.*\}", text)):
         _merge(document, {"clock": {"control": text.strip().strip("\"'")}})
         return "clock.control"
-    if keys[0] == "clock" and keys[-1] in _LIMITS and "control" in document.get("clock", {}):
-        raise _two_limits(f"{option} {override!r}", keys[-1], document["clock"]["control"])
+    clock = document.get("clock")
+    if keys[0] == "clock" and keys[-1] in _LIMITS and isinstance(clock, dict) and "control" in clock:
+        raise _two_limits(f"{option} {override!r}", keys[-1], clock["control"])
     table = document
     for key in keys[:-1]:
         table = table.setdefault(key, {})

@@ -66,6 +66,8 @@ GAME = "name = 'x'\n[game]\nname = 'gomoku'\n"
         (f"{GAME}[clok]\nturn_ms = 5\n", "line 4: unknown key 'clok'; did you mean 'clock'?"),
         (f"{GAME}[clock]\nturn_ms = -5\n", "line 5: clock.turn_ms: Input should be greater"),
         (f"{GAME}[box]\nfreeze = 'maybe'\n", "line 5: box.freeze"),
+        (f"variants = 5\n{GAME}", "variants is not a section"),
+        (f"{GAME}[variants]\nquick = 5\n", "variants.'quick' is not a section"),
         ("name = 'x'\n", "the key 'game' is missing"),
         ("name = \n", "line 1"),
     ],
@@ -100,3 +102,11 @@ def test_a_wrong_file_is_refused_with_its_line(tmp_path: Path, text: str, words:
 def test_a_wrong_word_is_refused_with_the_fix(name: str, override: str, words: str) -> None:
     with pytest.raises(InputError, match=re.escape(words)):
         load_policy(name, [override] if override else [])
+
+
+def test_section_that_is_a_number_is_refused_beside_an_override(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(f"clock = 5\n{GAME}")
+
+    with pytest.raises(InputError, match="'clock' is not a section"):
+        load_policy(str(path), ["clock.turn_ms=1"])
