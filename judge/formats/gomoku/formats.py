@@ -31,10 +31,11 @@ from judge.formats.gomoku.piskvork import (
 from judge.formats.gomoku.psq import looks_like_psq, read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import FiveRecord, Laying, five_of, need_board
 from judge.formats.gomoku.sgf import read_sgf, write_sgf
-from judge.formats.gomoku.view import draw_stones
+from judge.formats.gomoku.view import draw_moves
 from judge.formats.registry import HEAD_BYTES, FileFormat, FileFormats
 from judge.formats.sgf import looks_like_sgf, sgf_encoding
 from judge.formats.steps import ReplayStep, Stepped
+from judge.games.gomoku.options import LARGEST
 
 SIDE = 20
 
@@ -109,11 +110,15 @@ def first_game(data: bytes, source: str) -> Stepped:
     game = GOMOKU_FORMATS.read(data, source)[0]
     if not game.has_board:
         raise InputError(f"{source}: it holds results alone, no moves")
+    if max(game.width, game.height) > LARGEST:
+        raise InputError(
+            f"{source}: its board of {game.width}x{game.height} is too large: at most {LARGEST}x{LARGEST} are shown"
+        )
     stones = [(x, y, number & 1) for number, (x, y, _) in enumerate(game.moves)]
-    steps = [ReplayStep(draw_stones(game.width, game.height, []))]
-    for number, (x, y, ms) in enumerate(game.moves, 1):
-        view = draw_stones(game.width, game.height, stones[:number])
-        steps.append(ReplayStep(view.since(steps[-1].view), (number - 1) & 1, f"{x},{y}", float(ms)))
+    empty, *views = draw_moves(game.width, game.height, stones)
+    steps = [ReplayStep(empty)]
+    for number, (view, (x, y, ms)) in enumerate(zip(views, game.moves, strict=True)):
+        steps.append(ReplayStep(view, number & 1, f"{x},{y}", float(ms)))
     names = game.names or ("black", "white")
     won = {"black": f"{names[0]} wins", "white": f"{names[1]} wins", "draw": "drawn"}
     result = won.get(game.outcome, "no result")

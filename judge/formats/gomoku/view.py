@@ -1,8 +1,9 @@
 """Board views of five-in-a-row games."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from judge.formats.views import BoardView, Mark, Surface, Token
 from judge.games.gomoku import Gomoku
@@ -37,6 +38,35 @@ def draw_stones(
         marks=marks or {},
         caption=f"{len(stones)}. {square_name(*stones[-1][:2])}" if stones else "",
     )
+
+
+def draw_moves(width: int, height: int, stones: Sequence[Placed]) -> Iterator[BoardView]:
+    """The empty board, then the position after each stone; the squares differ. All views share the stones."""
+    whole = draw_stones(width, height, stones)
+    yield replace(whole, tokens={}, caption="")
+    for number, (x, y, _) in enumerate(stones, 1):
+        caption = f"{number}. {square_name(x, y)}"
+        tokens = _FirstStones(whole.tokens, number)
+        yield replace(whole, tokens=tokens, marks={(x, y): Mark.LAST}, caption=caption, changed=((x, y),))
+
+
+class _FirstStones(Mapping[Square, Token]):
+    """The first `count` of stones in play order."""
+
+    def __init__(self, stones: Mapping[Square, Token], count: int) -> None:
+        self._stones, self._count = stones, count
+
+    def __getitem__(self, square: Square) -> Token:
+        token = self._stones[square]
+        if token.number > self._count:
+            raise KeyError(square)
+        return token
+
+    def __iter__(self) -> Iterator[Square]:
+        return islice(self._stones, self._count)
+
+    def __len__(self) -> int:
+        return self._count
 
 
 _stone = lru_cache(maxsize=4096)(Token)

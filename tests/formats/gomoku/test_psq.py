@@ -4,12 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from judge.base.errors import InputError
+from judge.formats.gomoku.formats import first_game
 from judge.formats.gomoku.piskvork import MAX_NAME_CHARACTERS, safe_name
 from judge.formats.gomoku.psq import read_psq, write_psq, write_psq_gomocupjudge
 from judge.formats.gomoku.record import WINNERS, FiveRecord, Outcome
+from judge.formats.steps import Stepped
 from judge.games.types import Verdict
 from tests.formats import games
 from tests.games.test_gomoku import full_board_order
+from tests.hostile import assert_bounded
 
 GAME = replace(games.GAME, width=15, height=15, names=("first.zip", "second.zip"), event="Renju 2024")
 
@@ -179,3 +183,21 @@ def test_a_game_that_does_not_count_has_no_winner_in_it() -> None:
     written = write_psq_gomocupjudge(replace(GAME, outcome="", verdict="void", names=None))
     assert written.endswith(b"_\r\n_\r\n-1\r\n")
     assert "" == read_psq(written).outcome
+
+
+def test_long_game_is_drawn_in_linear_work() -> None:
+    """All positions share the stones."""
+    moves = [f"{number % 60 + 1},{number // 60 + 1},0" for number in range(3600)]
+    data = "\n".join(["Piskvorky 60x60, 11:11, 0", *moves, "a.zip", "b.zip", "-1", ""]).encode()
+    found: list[Stepped] = []
+
+    assert_bounded(lambda: found.append(first_game(data, "it")), len(data))
+    view = found[-1].steps[2000].view
+    assert view is not None
+    assert (2000, [(19, 33)], 2000) == (len(view.tokens), [*view.marks], view.tokens[19, 33].number)
+    assert (20, 33) not in view.tokens
+
+
+def test_board_that_no_rule_has_is_not_drawn() -> None:
+    with pytest.raises(InputError, match="its board of 61x20 is too large"):
+        first_game(b"Piskvorky 61x20, 11:11, 0\n1,1,0\na.zip\nb.zip\n-1\n", "it")
