@@ -238,6 +238,8 @@ class ReplayedLog:
             verdict = {"TIMEOUT": Verdict.TURN_TIME, "UNRESPONSIVE": Verdict.CRASH}.get(words)
             if verdict is not None:
                 self.game.forfeit(AgentFault(verdict, COLOURS.index(colour), words))
+            elif words == "DRAW":
+                self.game.end_by_limit()
             elif (answer := self._refused(words)) is not None and colour == COLOURS[self.game.pending().seat]:
                 self._answer(answer)
         if self.game.end is None:

@@ -209,6 +209,12 @@ class QuantumChess:
         """`white`, `black`, `white DRAW` (white moved last) or a colour and its fault."""
         return self._words
 
+    def end_by_limit(self) -> None:
+        """Draw the game after its last turn, as `max_moves` or `max_passes` does; nothing within a turn."""
+        if self._touched is None and (self._moves or self._passes):
+            self._turn = 1 - self._turn
+            self._draw_by_limit()
+
     def follow(self, text: str) -> list[Reply]:
         """Returns the answers. Raises ContradictionError."""
         heard = SELECTED.fullmatch(text) or MOVED.fullmatch(text)
@@ -301,12 +307,12 @@ class QuantumChess:
         elif self.board.count(WHITE) == self.board.count(BLACK) == 1:
             self._draw_game(sentence("one piece of each colour is left"))
         elif 0 < self.options.max_moves < self._moves:
-            self._draw_game(sentence(f"{self._moves} moves were made"))
+            self._draw_by_limit()
 
     def _pass(self) -> None:
         self._passes += 1
         if 0 < self.options.max_passes <= self._passes:
-            self._draw_game(sentence(f"{self._passes} turns in a row passed without a move"))
+            self._draw_by_limit()
         self._hand_over()
 
     def _hand_over(self) -> None:
@@ -337,6 +343,12 @@ class QuantumChess:
     def _lose(self, verdict: Verdict, words: str) -> Sequence[Event]:
         self._finish(AgentFault(verdict, self._turn, words), f"{COLOURS[self._turn]} {words}")
         return ()
+
+    def _draw_by_limit(self) -> None:
+        if self._passes:
+            self._draw_game(sentence(f"{self._passes} turns in a row passed without a move"))
+        else:
+            self._draw_game(sentence(f"{self._moves} moves were made"))
 
     def _draw_game(self, reason: str) -> None:
         self._finish(RuleResult(Verdict.DRAW, None, reason), f"{COLOURS[self._turn]} DRAW")
