@@ -31,6 +31,15 @@ def _with_usual_year(moment: datetime) -> datetime:
 StrictDatetime = Annotated[datetime, Field(strict=True), AfterValidator(_with_usual_year)]
 """A moment in TOML, or a text in JSON."""
 
+
+def _moment_text(text: str) -> str:
+    _with_usual_year(datetime.fromisoformat(text))
+    return text
+
+
+MomentText = Annotated[str, AfterValidator(_moment_text)]
+"""A moment in ISO 8601, kept as it is written."""
+
 MAX_ERROR_CHARACTERS = 1000
 """Characters of an error text, which may quote a whole document."""
 

@@ -7,10 +7,10 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.parsing import FailFastTuple, FrozenModel, Model, canonical_json, parse_foreign
+from judge.base.parsing import FailFastTuple, FrozenModel, Model, MomentText, canonical_json, parse_foreign
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.policy import Policy
@@ -181,6 +181,16 @@ class Placement(FrozenModel):
     """Of the seats' boxes, by runtime."""
 
 
+MAX_SECONDS = 366 * 86_400
+"""Of a game's duration."""
+
+
+def _duration(seconds: float) -> float:
+    if not 0 <= seconds <= MAX_SECONDS:
+        raise ValueError(f"a game lasts 0 to {MAX_SECONDS} seconds")
+    return seconds
+
+
 class GameRecord(FrozenModel):
     """A played game. `winner` is None for a draw or a void."""
 
@@ -196,9 +206,9 @@ class GameRecord(FrozenModel):
     """In the usual manager's format; contests score its words."""
     seats: tuple[SeatRecord, SeatRecord]
     plies: FailFastTuple[PlyRecord]
-    started_at: str
+    started_at: MomentText
     """When it got its slot (UTC); information only."""
-    seconds: float
+    seconds: Annotated[float, AfterValidator(_duration)]
     """Duration of the transcript: `SealedTranscript.seconds`."""
     placement: Placement
     unclosed: str = ""

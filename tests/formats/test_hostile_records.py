@@ -35,6 +35,9 @@ CHANGES: dict[str, Callable[[Any], object]] = {
     "a report in colour": in_evidence(report="\x1b[31m"),
     "memory beyond a double": in_evidence(memory_peak_bytes=HUGE, memory_cap_bytes=HUGE),
     "a seat's memory beyond a double": in_seat(memory_peak_bytes=HUGE, evidence=None),
+    "a start that is no time": lambda file: file["record"].update(started_at="x"),
+    "a start before all times": lambda file: file["record"].update(started_at="0001-01-01"),
+    "a duration without end": lambda file: file["record"].update(seconds=1e300),
     "a box in colour": lambda file: file["record"]["placement"].update(box=["\x1b[31m", "\x1b[31m"]),
 }
 
