@@ -24,6 +24,7 @@ class Ran:
 
     @property
     def document(self) -> dict[str, Any]:
+        assert self.out, f"exit code {self.code}: {self.err}"
         document: dict[str, Any] = json.loads(self.out)
         return document
 

@@ -86,7 +86,7 @@ def test_from_nothing_to_final_standings(judge: Judge, tmp_path: Path) -> None:
     assert {"house-instant", "house-stamp"} == {each["agent"] for each in table["lines"]}
     cross = judge("contest", "standings", "cup", "--crosstable", "--json").document
     assert [None, None] == [cross["rows"][number][number] for number in range(2)]
-    events = [each["event"] for each in json.loads(judge("contest", "journal", "cup", "--json").out)]
+    events = [each["event"] for each in judge("contest", "journal", "cup", "--json").document]
     begun = ["announced", "frozen", "created", "folders", "scheduled"]
     assert [*begun, *["started", "accepted"] * 2, "annulled", "started", "accepted"] == events
     assert "game 1, attempt 1: annulled: the wrong board" in judge("contest", "journal", "cup").out

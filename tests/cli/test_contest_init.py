@@ -56,7 +56,7 @@ def test_init_writes_agents_and_a_time_control_and_no_second_file(judge: Judge, 
     made, again = judge(*words), judge(*words)
     assert (0, 2, True) == (made.code, again.code, "exists: edit it" in again.err), made.err
 
-    planned = json.loads(judge("contest", "plan", "cup", "--json").out)
+    planned = judge("contest", "plan", "cup", "--json").document
     shown = judge("contest", "plan", "cup").out
 
     assert ["mine", "____", "house-strong"][0::2] == planned["agents"][0::2]
@@ -113,7 +113,7 @@ def test_contest_for_authors_has_key_announcement_and_private_links(judge: Judge
     assert (4, 18, 0) == (closes.weekday(), closes.hour, closes.minute)
     assert timedelta() < closes - datetime.now(UTC) <= timedelta(days=7, hours=1)
     assert closes == planned.plan.windows.starts
-    problems = json.loads(judge("contest", "plan", "cup", "--json").out)["missing"]
+    problems = judge("contest", "plan", "cup", "--json").document["missing"]
     (missing,) = [each for each in problems if "contest.toml" in each]  # others are of the host
     assert "needs 2 to 1000 agents" in missing
     links = (folder / "links.txt").read_text().splitlines()

@@ -150,7 +150,7 @@ def test_status_and_log_work_before_anything_happened(judge: Judge, tmp_path: Pa
     status = judge("contest", "status", "cup")
     assert (0, "cup: not begun") == (status.code, status.out.splitlines()[0])
     assert "agent         left" in status.out
-    assert "not begun" == json.loads(judge("contest", "status", "cup", "--json").out)["state"]
+    assert "not begun" == judge("contest", "status", "cup", "--json").document["state"]
     log = judge("contest", "journal", "cup")
     assert (0, "cup: not begun, and its journal is empty\n") == (log.code, log.out)
     assert "[]\n" == judge("contest", "journal", "cup", "--json").out
@@ -165,7 +165,7 @@ def test_standings_show_the_start_time(judge: Judge, tmp_path: Path) -> None:
     assert (0, judge("contest", "status", "cup").out) == (standings.code, standings.out)
     assert f"the contest starts at {starts:%Y-%m-%d %H:%M:%S} UTC" in standings.out
     assert "starts        in 2 d 23 h" in standings.out
-    document = json.loads(judge("contest", "standings", "cup", "--json").out)
+    document = judge("contest", "standings", "cup", "--json").document
     assert ("not begun", []) == (document["state"], document["lines"])
     assert {"starts": starts.isoformat()} == document["schedule"]
     assert ["contest.toml"] == [path.name for path in (tmp_path / "cup").iterdir()]
@@ -191,7 +191,7 @@ def test_status_names_entries_submissions_and_the_time_until_each_moment(judge: 
     assert {"1 received", "1 passed", "1 refused"} == set(line.removeprefix("  submissions   ").split(", "))
     assert "closes        in 2 d " in status.out
     assert "judge serve is not running here: start it, because it starts the contest" in status.out
-    document = json.loads(judge("contest", "status", "cup", "--json").out)
+    document = judge("contest", "status", "cup", "--json").document
     assert not document["is_served"]
     assert {"closes", "starts"} == document["schedule"].keys()
     assert [{"name": "five", "author": "ada"}] == document["entries"]

@@ -226,7 +226,7 @@ def test_leagues_share_a_core_game_by_game(judge: Judge, tmp_path: Path) -> None
 
     results = []
     for name in names:
-        journal = json.loads(judge("contest", "journal", f"cup/{name}", "--json").out)
+        journal = judge("contest", "journal", f"cup/{name}", "--json").document
         results += [(line["at"], name) for line in journal if line["event"] == "accepted"]
     order = [name for _, name in sorted(results)]
     assert 9 == len(order)
@@ -264,7 +264,7 @@ def test_league_waits_for_its_moment_while_another_one_plays(judge: Judge, tmp_p
 
     begun = {}
     for name in ("fast", "second", "first"):
-        journal = json.loads(judge("contest", "journal", f"cup/{name}", "--json").out)
+        journal = judge("contest", "journal", f"cup/{name}", "--json").document
         begun[name] = datetime.fromisoformat(next(line["at"] for line in journal if line["event"] == "started"))
     assert begun["fast"] < begun["second"] < begun["first"]
     assert begun["second"] >= starts.replace(microsecond=0)

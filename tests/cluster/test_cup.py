@@ -71,7 +71,7 @@ def test_leagues_of_a_cup_are_played_by_one_cluster(machines: Machines, judge: J
     (folder / "cup.toml").write_text(CUP)
 
     def hosts() -> dict[str, dict[str, dict[str, int]]]:
-        leagues = json.loads(judge("contest", "status", "cup", "--json").out)["leagues"]
+        leagues = judge("contest", "status", "cup", "--json").document["leagues"]
         return {name: {host["name"]: host for host in league.get("hosts", ())} for name, league in leagues.items()}
 
     def is_playing() -> bool:

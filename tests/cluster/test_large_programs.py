@@ -1,6 +1,5 @@
 """Programs with weights: an archive of more than 100 MB becomes an agent, which plays on another machine."""
 
-import json
 import os
 import re
 import subprocess
@@ -72,7 +71,7 @@ def test_program_with_large_weights_plays_on_another_machine(machine: Machines, 
 
     ran = judge("contest", "run", "cup", "--cluster", machine.address, "--tls", str(machine.keys))
     assert 0 == ran.code, ran.err
-    record = json.loads(judge("show", "cup", "--game", "1", "--record", "-").out)["record"]
+    record = judge("show", "cup", "--game", "1", "--record", "-").document["record"]
     assert "n1" == record["placement"]["host"]
     (seat,) = (seat for seat in record["seats"] if seat["name"] == "weights")
     assert (True, None) == (record["verdict"] in ("win", "draw"), seat["fault"])

@@ -11,6 +11,7 @@ from judge.referee.requests import RanOn
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import MS, Act, Agent, Do, Say, World, exits
+from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_stratego as stratego
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
 
@@ -166,8 +167,7 @@ class Counting(World):
 @pytest.mark.parametrize("reading", range(12))
 def test_seat_that_ran_on_is_blamed_once_for_an_opponent_that_exits(seat: int, reading: int) -> None:
     """In the set-up of Stratego a fault does not end the game."""
-    rows = (stratego.FULL_RED, stratego.FULL_BLUE)
-    agents = [stratego.agent(rows=rows[0]), stratego.agent(rows=rows[1])]
+    agents = [stratego.agent(rows=FULL_RED), stratego.agent(rows=FULL_BLUE)]
     agents[1 - seat] = stratego.agent(setup=exits(3))
     busy = Counting(*agents)
     busy.stopped_cpu_ms = {seat: [*[0] * reading, 30]}

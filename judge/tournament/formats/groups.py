@@ -164,9 +164,9 @@ class _Staged(SkippingFormat):
         ranks = [[group.rank(played, self.ranking) for group in stage] for stage in stages]
         for stage in reversed(ranks):
             by_place: defaultdict[int, set[str]] = defaultdict(set)
-            for of_group, _ in stage:
-                places = accumulate(map(len, of_group), initial=1)
-                for place, equal in zip(places, of_group, strict=False):
+            for order, _ in stage:
+                places = accumulate(map(len, order), initial=1)
+                for place, equal in zip(places, order, strict=False):
                     by_place[place].update(equal)
             for _, agents in sorted(by_place.items()):
                 tier = sorted(agents - listed)
