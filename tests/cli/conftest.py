@@ -23,10 +23,9 @@ class Ran:
     err: str
 
     @property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Any:
         assert self.out, f"exit code {self.code}: {self.err}"
-        document: dict[str, Any] = json.loads(self.out)
-        return document
+        return json.loads(self.out)
 
     @property
     def games(self) -> list[dict[str, Any]]:
