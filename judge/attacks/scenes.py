@@ -130,7 +130,7 @@ def _says(box: Box, word: bytes) -> bool:
 @contextmanager
 def killed_judge(_directory: Path) -> Iterator[Mapping[str, str]]:
     """A judge that was killed during a game; this one cleans up."""
-    command = [sys.executable, "-m", "judge.attacks.scenes"]
+    command = [sys.executable, "-P", "-m", "judge.attacks.scenes"]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as judge:
         if judge.stdout is None or not judge.stdout.readline():
             raise HostError("the judge to be killed did not start its game")
@@ -155,7 +155,7 @@ USUAL_FACTOR = 5
 def _measured_waits(kind: str, directory: Path) -> Iterator[list[float]]:
     """In milliseconds, after the block."""
     waits_ms: list[float] = []
-    command = [sys.executable, "-m", "judge.attacks.bystander", kind, str(directory)]
+    command = [sys.executable, "-P", "-m", "judge.attacks.bystander", kind, str(directory)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         if process.stdout is None or not process.stdout.readline():
             raise HostError("a bystander did not start")

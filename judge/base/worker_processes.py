@@ -18,7 +18,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import chain, islice
@@ -219,16 +219,28 @@ def start_fork_server(module: str = __name__) -> dict[str, str]:
         environment = dict(os.environ)
         give_sockets_a_directory()
         forkserver.set_forkserver_preload([module])
-        resource_tracker.ensure_running()  # unblocks the signals
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers
-        os.environ["PYTHONSAFEPATH"] = "1"  # imports nothing from the current directory
-        try:
-            forkserver.ensure_running()
-        finally:
-            if "PYTHONSAFEPATH" not in environment:
-                del os.environ["PYTHONSAFEPATH"]
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with _safe_path():
+            resource_tracker.ensure_running()  # unblocks the signals
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # until a worker has set its handlers
+            try:
+                forkserver.ensure_running()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return environment
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Processes that start now import nothing from the current directory, where others may have put files."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _start_process(
@@ -319,15 +331,21 @@ def in_parallel(
     processes, other_work = min(usable, MAX_PROCESSES), iter(between)
     left = chain(first, waiting)
     chunks = iter(lambda: list(islice(left, TASKS_PER_CHUNK)), [])
-    with ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks) as pool:
+    with _safe_path():  # of multiprocessing's own process
+        pool = ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks)
+    with pool:
         begun = list(islice(chunks, CHUNKS_PER_PROCESS * processes))
-        with _without_main_module():
-            running = deque(pool.submit(_do_each, task, chunk) for chunk in begun)
+
+        def submit(some: Iterable[list[Given]]) -> list[Future[list[Result]]]:
+            with _without_main_module(), _safe_path():  # each may start a process
+                return [pool.submit(_do_each, task, chunk) for chunk in some]
+
+        running = deque(submit(begun))
         while running:
             while not running[0].done() and next(other_work, _END) is not _END:
                 pass
             yield from running.popleft().result()
-            running.extend(pool.submit(_do_each, task, chunk) for chunk in islice(chunks, 1))
+            running.extend(submit(islice(chunks, 1)))
 
 
 def _do_each(task: Callable[[Given], Result], chunk: list[Given]) -> list[Result]:

@@ -72,7 +72,7 @@ def start_run(path: Path, arguments: Sequence[str] = (), *, dies_with_parent: bo
     try:
         with place.open("ab") as out, on_all_processors(), _interrupts_blocked():
             return subprocess.Popen(
-                [sys.executable, "-m", "judge.cli", "contest", "run", str(path), *arguments],
+                [sys.executable, "-P", "-m", "judge.cli", "contest", "run", str(path), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,

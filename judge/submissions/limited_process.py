@@ -36,7 +36,7 @@ class LimitedProcess:
         """Raises HostError."""
         self._cpu_s = cpu_s
         self._pipe, theirs = multiprocessing.Pipe()
-        words = [sys.executable, "-m", __name__, str(cpu_s), str(theirs.fileno())]
+        words = [sys.executable, "-P", "-m", __name__, str(cpu_s), str(theirs.fileno())]
         nothing = subprocess.DEVNULL
         try:
             # A process of `multiprocessing` may be a daemon, which starts no other one.

@@ -45,7 +45,7 @@ class LiveView:
         given: Sequence[int] = (),
         stdout: IO[str] | None = None,
     ) -> None:
-        command = [sys.executable, "-m", module, *map(str, given)]
+        command = [sys.executable, "-P", "-m", module, *map(str, given)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=stdout, pass_fds=given)
         if self._process.stdin is None:
             raise RuntimeError("Popen made no pipe")

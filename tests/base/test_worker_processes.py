@@ -93,21 +93,33 @@ def test_a_process_is_prepared_and_has_the_environment_of_its_start(monkeypatch:
         assert "prepared later" == worker.result()
 
 
-def test_files_in_the_current_directory_are_no_modules_of_workers(tmp_path: Path) -> None:
-    for name in ("multiprocessing", "queue", "selectors", "judge"):
-        (tmp_path / f"{name}.py").write_text("raise SystemExit('it was imported')")
+STARTS = {
+    "worker": "worker = Worker(); worker.start(os.getpid); assert worker.pid == worker.result(); worker.close()",
+    "in_parallel": "assert list(in_parallel(abs, range(-1000, 0))) == list(range(1000, 0, -1))",
+    "limited": "process = LimitedProcess(10); assert process.run(abs, -7) == 7; process.close()",
+    "run": "assert start_run(Path('contest.toml'), ['--help']).wait() == 0",
+}
+
+
+@pytest.mark.parametrize("starts", STARTS)
+def test_no_process_of_judge_imports_files_of_the_current_directory(starts: str, tmp_path: Path) -> None:
+    """An author's files or a foreign export may lie there."""
+    for name in ("multiprocessing", "queue", "selectors", "random", "json", "judge"):
+        (tmp_path / f"{name}.py").write_text(f"open('imported', 'a').write({name!r})\nraise SystemExit(9)")
     program = tmp_path / "programs" / "main.py"
     program.parent.mkdir()
-    program.write_text("""
+    program.write_text(f"""
 import os
-from judge.base.worker_processes import Worker
+from pathlib import Path
+from judge.base.worker_processes import Worker, in_parallel
+from judge.contest.run_process import start_run
+from judge.submissions.limited_process import LimitedProcess
 if __name__ == "__main__":
-    worker = Worker()
-    worker.start(os.getpid)
-    assert worker.pid == worker.result()
-    worker.close()
+    {STARTS[starts]}
 """)
-    subprocess.run([sys.executable, program], cwd=tmp_path, check=True)
+    done = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert (0, "", False) == (done.returncode, done.stderr, (tmp_path / "imported").exists())
 
 
 def open_files() -> list[str]:

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -13,8 +14,9 @@ from judge.submissions.path_checks import RefusedError
 
 
 @pytest.fixture
-def reader() -> Iterator[LimitedProcess]:
-    """A process with little time."""
+def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[LimitedProcess]:
+    """A process with little time, which can import the tests."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     with closing(LimitedProcess(cpu_s=1)) as process:
         yield process
 
