@@ -38,6 +38,8 @@ MAX_WORDS = 256
 """Limit in a command or in `[build]` flags."""
 MAX_WORD_BYTES = 4096
 """Bytes per word, as for paths."""
+MAX_CHARACTERS = 8192
+"""Limit without `[build]`, as JSON: an entry of a contest contains it."""
 MAX_OPTIONS = 100
 """Engine options in an agent.toml."""
 MAX_OPTION_NAME = 100
@@ -163,6 +165,12 @@ def checked(manifest: AgentManifest, path: Path) -> AgentManifest:
             )
         )
     _refuse_odd_words(manifest, path)
+    if len(manifest.model_dump_json(exclude={"build"})) > MAX_CHARACTERS:
+        raise InputError(
+            sentence(
+                f"{path}: it has more than {MAX_CHARACTERS} characters: shorten its command, options and description"
+            )
+        )
     if manifest.protocol in ("file", "gomocup-file"):
         raise InputError(
             sentence(

@@ -35,6 +35,8 @@ from judge.tournament.snapshot import (
     commitment_to,
     contest_key,
     ranks_of,
+    refuse_large_entry,
+    refuse_large_snapshot,
     refuse_many_entries,
     terms_digest,
 )
@@ -96,6 +98,7 @@ def take_snapshot(
         ),
         host=host,
     )
+    refuse_large_snapshot(terms, str(planned.path))
     digest = terms_digest(terms.model_dump_json())
     return _drawn(terms, secret, None if store is None else frozen(store, plan.name, digest))
 
@@ -142,6 +145,7 @@ def entry_of(
         author=author,
         parent=entrant.parent,
     )
+    refuse_large_entry(entry, str(planned.path))
     check_playable(GameSpec(seats=(entry.seat, entry.seat), policy=policy, box=planned.plan.box))
     AgentStore(planned.agents).put(entrant.agent.program)
     return entry

@@ -22,18 +22,20 @@ from judge.contest_view.view import ContestView
 from judge.record.seeds import Key
 from judge.store.types import JournalLine
 from judge.tournament.schedule import Tournament
-from judge.tournament.snapshot import Snapshot, commitment_to, read_snapshot, refuse_missing_pairings
+from judge.tournament.snapshot import (
+    MAX_DOCUMENT_BYTES,
+    MAX_PART_CHARACTERS,
+    Snapshot,
+    commitment_to,
+    read_snapshot,
+    refuse_large_snapshot,
+    refuse_missing_pairings,
+)
 
 DOCUMENT, CHANCE = "contest.json", "chance.json"
 
 MAX_TABLE_BYTES = 256 << 20
 """Ten thousand games need 1 % of it."""
-
-MAX_DOCUMENT_BYTES = 4 << 20
-"""An entry needs about 700."""
-
-MAX_PART_BYTES = 16 << 10
-"""Characters of a policy or seat, which every scheduled game copies."""
 
 MAX_DEPTH = 100
 
@@ -214,8 +216,10 @@ def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestVi
 
 def _read_late(directory: Path) -> Sequence[EnteredRow]:
     late = _read_optional(directory, "entered", EnteredRow)
-    if any(len(row.entry) > MAX_PART_BYTES or _depth(row.entry) > MAX_DEPTH for row in late):
-        raise InputError(f"entered.json: an entry has more than {MAX_PART_BYTES} characters, or is nested too deeply")
+    if any(len(row.entry) > MAX_PART_CHARACTERS or _depth(row.entry) > MAX_DEPTH for row in late):
+        raise InputError(
+            f"entered.json: an entry has more than {MAX_PART_CHARACTERS} characters, or is nested too deeply"
+        )
     for each in late:
         refuse_ambiguous(each.entry.encode(), f"entered.json: {quote(each.agent)}")
     return late
@@ -245,9 +249,7 @@ def _read_document(directory: Path) -> tuple[str, Snapshot]:
     data = read_bounded(directory / DOCUMENT, MAX_DOCUMENT_BYTES)
     refuse_ambiguous(data, DOCUMENT)
     snapshot = read_snapshot(text := data.decode())
-    for name, part in (("policy", snapshot.policy), *((entry.name, entry.seat) for entry in snapshot.entries)):
-        if len(part.model_dump_json()) > MAX_PART_BYTES:
-            raise InputError(f"{DOCUMENT}: {name:.60}: more than {MAX_PART_BYTES} characters")
+    refuse_large_snapshot(snapshot, DOCUMENT)
     if len(snapshot.by_name()) < len(snapshot.entries):
         raise InputError(f"{DOCUMENT}: two entries have one name")
     if len({each.name for each in snapshot.witnesses}) < len(snapshot.witnesses):

@@ -272,6 +272,35 @@ def read_snapshot(document: str) -> Snapshot:
     return snapshot
 
 
+MAX_DOCUMENT_BYTES = 4 << 20
+"""Of a snapshot as JSON: contest.json. An entry needs about 700."""
+
+MAX_PART_CHARACTERS = 16 << 10
+"""Of an entry, late ones included, and of the policy, as JSON: each scheduled game has copies of them."""
+
+
+def refuse_large_entry(entry: SnapshotEntry, source: str) -> None:
+    """Raises InputError for an entry that no reader of an export accepts."""
+    if len(entry.model_dump_json()) > MAX_PART_CHARACTERS:
+        raise InputError(
+            f"{source}: {entry.name:.64}: its entry has more than {MAX_PART_CHARACTERS} characters; "
+            "shorten its command, options and description"
+        )
+
+
+def refuse_large_snapshot(snapshot: Snapshot, source: str) -> None:
+    """Raises InputError for a snapshot that no reader of an export accepts."""
+    if len(snapshot.policy.model_dump_json()) > MAX_PART_CHARACTERS:
+        raise InputError(f"{source}: policy: more than {MAX_PART_CHARACTERS} characters")
+    for entry in snapshot.entries:
+        refuse_large_entry(entry, source)
+    if len(snapshot.model_dump_json().encode()) > MAX_DOCUMENT_BYTES:
+        raise InputError(
+            f"{source}: more than {MAX_DOCUMENT_BYTES >> 20} MiB of entries and openings; "
+            "use fewer openings, or shorter descriptions and commands"
+        )
+
+
 MAX_PAIRINGS = 1_000_000
 
 

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.agents.manifest import MAX_CHARACTERS
 from judge.agents.program_files import program_digest
 from judge.agents.store import AgentStore
 from judge.base.errors import InputError
@@ -21,7 +22,14 @@ from judge.journal.events import SubmissionState
 from judge.sandbox.docker.images import find_runtime
 from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.ladder import Ladder
-from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, ranks_of, read_snapshot
+from judge.tournament.snapshot import (
+    Snapshot,
+    commitment_to,
+    contest_key,
+    ranks_of,
+    read_snapshot,
+    refuse_large_snapshot,
+)
 from tests.contest.cups import CHANCE
 
 PLAN = """
@@ -80,6 +88,27 @@ def test_document_contains_every_term_of_the_contest_and_agents_are_stored_by_co
     assert {one, three} == AgentStore(planned.agents).digests()
     for digest in (one, three):
         assert digest == program_digest(AgentStore(planned.agents).get(digest))
+
+
+@pytest.mark.docker
+def test_every_snapshot_can_be_read(planned: Planned, tmp_path: Path) -> None:
+    """A long agent.toml is refused before it makes the export of all unreadable, and so are too many openings."""
+    agent = tmp_path / "brain.d"
+    agent.mkdir()
+    (agent / "brain.py").write_text(BRAIN)
+    words = ["x" * 4000, "y" * (MAX_CHARACTERS - 4300)]
+    for long in ("", "z" * 400):
+        text = f'name = "one"\ncommand = {json.dumps(["brain.py", *words])}\nruntime = "python"\n'
+        (agent / "agent.toml").write_text(f'{text}description = "{long}"\n')
+        agents = [AgentPlan(path=str(agent)), *planned.plan.agents[1:]]
+        if long:
+            with pytest.raises(InputError, match=f"agent.toml: it has more than {MAX_CHARACTERS} characters"):
+                snapshot(planned, agents=agents)
+        else:
+            refuse_large_snapshot(read_snapshot(snapshot(planned, agents=agents).model_dump_json()), "contest.json")
+
+    with pytest.raises(InputError, match="more than 4 MiB of entries and openings"):
+        snapshot(planned, about="x" * (4 << 20))
 
 
 @pytest.mark.docker
