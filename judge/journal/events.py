@@ -369,7 +369,8 @@ class Accepted(Event):
 
     @classmethod
     def of_result(cls, game: str, attempt: int, pair: tuple[str, str], winner: str | None, reason: str) -> "Accepted":
-        """The event of a result between two agents."""
+        """The event of a result between two agents. An agent can make a reason long, by the quote of its answer."""
+        reason = cut(reason)
         if winner is not None:
             return cls(game, attempt, reason, winner=winner)
         return cls(game, attempt, reason, first=pair[0], second=pair[1])

@@ -17,7 +17,7 @@ from sqlalchemy import event
 from judge.api.matches import CancelledError
 from judge.base.errors import HostError, InputError
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
-from judge.journal.events import Announced, ImagesChanged, Paused, Resumed
+from judge.journal.events import Accepted, Announced, ImagesChanged, Paused, Resumed
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from tests.examples import examples
@@ -59,6 +59,15 @@ def test_a_game_is_issued_once_and_its_result_counts_once(store: Store) -> None:
     assert AttemptState.ACCEPTED is store.accept(game(2).id, 1, drawn)
     assert [result] == store.results("cup", failed=True)
     assert {"pending": 1, "running": 0, "done": 2, "held": 0, "cancelled": 0} == store.counts("cup")
+
+
+def test_result_with_a_very_long_reason_is_accepted(store: Store) -> None:
+    """The quote of an answer may have four characters for each byte."""
+    begin(store)
+
+    assert AttemptState.ACCEPTED is store.accept(issued(store).id, 1, replace(ended(), reason="x" * 4108))
+    [line] = store.last_lines("cup", 1, Accepted)
+    assert Accepted(game(1).id, 1, "x" * 4000, winner="a") == line.change
 
 
 def test_a_long_contest_costs_no_more_per_game(tmp_path: Path) -> None:

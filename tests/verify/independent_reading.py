@@ -271,7 +271,7 @@ class Contest:
                 is_right = data == {"first": game["first"], "second": game["second"]}
             elif game and event == "accepted" and game["attempt"] == line["attempt"]:
                 keys = ("reason", "winner") if game["winner"] else ("reason", "first", "second")
-                is_right = data == {key: game[key] for key in keys}
+                is_right = data == {key: (game[key] or "")[:4000] for key in keys}
             elif event == "set-aside":
                 is_right = is_right and data["why"] == voids.get(line["game"])
             voids |= {line["game"]: data["why"]} if event == "void" else {}
