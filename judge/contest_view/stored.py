@@ -3,7 +3,7 @@
 While results are withheld, all public pages, files and events use its `public_view`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
@@ -54,6 +54,9 @@ class StoredView(ContestView):
     @cached_property
     def failed(self) -> Sequence[GameResult]:
         return self._store.results(self._first.name, failed=True)
+
+    def _results_of(self, agents: Collection[str]) -> Sequence[GameResult]:
+        return self._store.results_of(self._first.name, agents)
 
     @cached_property
     def games(self) -> Sequence[PublishedGame]:

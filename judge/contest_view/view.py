@@ -1,7 +1,7 @@
 """One contest: what follows from its terms, pairings, games and journal."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -256,7 +256,20 @@ class ContestView:
     def is_over(self) -> bool:
         if self.left or self.has_ended:
             return not self.left
-        return not self.tournament.goes_on(self.pairings, self._decisive, self.absent)
+        return not self._has_failed_agents and not self.tournament.goes_on(self.pairings, self._decisive, self.absent)
+
+    @property
+    def _has_failed_agents(self) -> bool:
+        """Whether agents have to be disqualified: the run was stopped before, and does it when it continues."""
+        terms = self.snapshot.failures
+        sides = ((agent, fault) for each in self.failed for agent, fault in zip(each.agents, each.faults, strict=True))
+        failures = Counter(agent for agent, fault in sides if fault in FAILURES and agent not in self.out)
+        suspects = [agent for agent, count in failures.items() if count > terms.limit * terms.after]
+        found = self.tournament.failed(self._results_of(suspects), self.out) if suspects else {}
+        return not found.keys().isdisjoint(suspects)
+
+    def _results_of(self, agents: Collection[str]) -> Sequence[GameResult]:
+        return [result for result in self.results if not set(result.agents).isdisjoint(agents)]
 
     @property
     def state_words(self) -> str:

@@ -19,6 +19,8 @@ def test_failing_agent_stops_after_its_game_or_after_the_round(check: str, games
             contest.store.accept(issued.id, issued.attempt, outcome)
             contest.check_failures(issued)
             count += 1
+        # A run that is stopped now leaves the contest open; the next one disqualifies the agent.
+        assert (check == "game") == contest.view().is_over
         assert not Scheduler(contest).schedule_next()
         assert games == count
         assert {"3": "failed in 100 % of its games; 10 % are allowed"} == contest.view().out
