@@ -44,6 +44,7 @@ import judge.web.intake
 import judge.web.live
 from judge.base.garbage import importing
 
+_ROOT = Path(__file__).parents[1]
 _PR_SET_CHILD_SUBREAPER = 36
 _MESSAGE_BYTES = 1 << 20
 _MAX_FILES = 16
@@ -182,7 +183,9 @@ class _Forker:
         if cls._mine is None or cls._mine._owner != os.getpid():
             ours, theirs = _socketpair()
             with theirs:
-                command = [sys.executable, "-c", f"from tests.forked import serve; serve({theirs.fileno()})"]
+                # It may begin with a safe path.
+                call = f"sys.path.insert(0, {str(_ROOT)!r}); from tests.forked import serve; serve({theirs.fileno()})"
+                command = [sys.executable, "-c", f"import sys; {call}"]
                 process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
             cls._mine = cls(ours, process)
         return cls._mine
