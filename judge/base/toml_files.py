@@ -144,7 +144,7 @@ def _hint(message: str, text: str) -> str:
     lines = text.rstrip("\n").split("\n")
     place = _PLACE.search(message)
     line = lines[min(int(place[1]) if place else len(lines), len(lines)) - 1].removesuffix("\r")
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         tomllib.loads(line)
         return ""  # another line is the cause
     key = printable(line.split("=")[0].split(":")[0].strip(), 40)

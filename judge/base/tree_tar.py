@@ -97,7 +97,7 @@ def _next_header(stream: BinaryIO, name_bytes: int) -> tarfile.TarInfo | None:
     header = _header(stream)
     if header is None or header.type != tarfile.GNUTYPE_LONGNAME:
         return header
-    if header.name != _LONG_NAME or not 0 < header.size <= name_bytes + 1:
+    if header.name != _LONG_NAME or not 0 < header.size <= name_bytes + 2:  # a slash of a directory, and a NUL
         raise TreeError("is no plain tar file")
     name = _exactly(stream, _padded(header.size))[: header.size].rstrip(b"\0")
     header = _header(stream)

@@ -41,7 +41,7 @@ _NOISE = re.compile(
     | ^g?make(?:\[\d+\])?:\ \*\*\*\ \[ | ^g?make(?:\[\d+\])?:\ (?:Entering|Leaving)\ directory
     | ^\[ERROR\]\ (?:COMPILATION\ ERROR|\[ERROR\]\ Some\ problems|Re-run\ Maven|To\ see|For\ more|\[Help|->|$)
     | ^--\ Configuring\ incomplete | ^See\ also\ | ^ninja:\ build\ stopped
-    | ^(?:\S+:\s?){0,3}(?:warning|note):\ | \bskipping\ incompatible\b
+    | ^(?:[^\s:]+:+\s?){0,6}(?:warning|note):\ | \bskipping\ incompatible\b
     """
 )
 _PLACED = re.compile(
@@ -132,14 +132,15 @@ _KNOWN = (
     ),
     (r"go\.mod:\d+: (?:invalid go version|unknown directive: (?:toolchain|godebug|tool)\b)", _WRITE_GO),
     (
-        r"package (?!\S+\.\S+/)\S+ is not in GOROOT|note: module requires Go \d",
+        r"package (?![^\s.]+\.\S*/)\S+ is not in GOROOT|note: module requires Go \d",
         sentence(
             f"the Go here is {GO_VERSION}: use the standard library of that version; a folder of yours is imported as "
             "MODULE/FOLDER, with the module's name in go.mod"
         ),
     ),
     (
-        r"module provid(?:ing|es) package \S+\.\S+/|\S+\.\S+/\S+ is not in GOROOT|module lookup disabled",
+        r"module provid(?:ing|es) package \S+\.\S+/|(?<!\S)(?=[^\s.]+\.\S*/)\S+ is not in GOROOT"
+        r"|module lookup disabled",
         sentence("there is no network: run `go mod vendor`, and send go.mod and vendor/ too"),
     ),
     (

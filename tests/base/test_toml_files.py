@@ -96,6 +96,7 @@ def test_every_file_may_have_a_mark_and_is_refused_in_utf_16(
         ("a = " + "9" * 5000, "a number of more than 4,300 digits"),
         ("a = 0x" + "f" * 5000, "a number of more than 4,300 digits"),
         ("a = " + "[" * 5000, "nested too deeply"),
+        ('a = """\nb = ' + "[" * 5000, "Unterminated"),
     ],
 )
 def test_error_names_the_fix(text: str, fix: str) -> None:

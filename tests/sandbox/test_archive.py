@@ -171,3 +171,17 @@ def _try(data: bytes) -> None:
         return
     assert state.fits(ROOM)
     assert all(not name.startswith(("/", "..")) for name in contents(state))
+
+
+def test_hole_of_a_sparse_file_is_not_read() -> None:
+    """2 KB that would become 400 MB."""
+    sparse = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "hole"}
+    member = tarfile.TarInfo("hole")
+    member.pax_headers = {**sparse, "GNU.sparse.realsize": "400000000"}
+    member.size = 512
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        tar.addfile(member, io.BytesIO(b"0\n".ljust(512, b"\0")))
+
+    archive, notes = parse_folder(buffer.getvalue(), Capacity(1 << 30, 100))
+    assert (pack_folder({}), ("not kept: 1 links and special files, the first 'hole'",)) == (archive, notes)

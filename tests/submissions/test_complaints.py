@@ -8,6 +8,7 @@ import pytest
 from judge.base.errors import NotReadyError
 from judge.submissions.complaints import GO_VERSION, advice, reason_of
 from judge.submissions.trees import TaskHost
+from tests.cpu_limit import run_limited
 from tests.examples import of_lanes
 from tests.submissions.build_failures import FAILURES, FOLDER, build
 from tests.submissions.building import laid
@@ -28,6 +29,19 @@ def test_recorded_failure_has_the_line_that_its_author_needs_and_its_fix(name: s
 
 def test_version_of_go_in_the_advice_is_that_of_the_image() -> None:
     assert f"/usr/lib/go-{GO_VERSION}/src/slices" in (FOLDER / "go-newer.log").read_text()
+
+
+def read_hostile_logs() -> None:
+    for line in (
+        ":" * 400 + " (1) Error: skipping incompatible",
+        "package " + "a.b/" * 100 + " is not in",
+        "./a" * 130,
+    ):
+        reason_of(f"{line}\n" * 2000)
+
+
+def test_time_for_a_log_grows_with_its_size() -> None:
+    run_limited(read_hostile_logs, 10)
 
 
 @pytest.mark.parametrize(
