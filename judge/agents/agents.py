@@ -22,7 +22,14 @@ from judge.agents.manifest import (
     read_manifest,
     refuse_misnamed_manifest,
 )
-from judge.agents.program_files import copy_directory, copy_file, new_directory, program_digest, similar_path
+from judge.agents.program_files import (
+    copy_directory,
+    copy_file,
+    file_inside,
+    new_directory,
+    program_digest,
+    similar_path,
+)
 from judge.agents.programs import PREFIX, brain_name, choose_executable, own_name, playable, read_pe, width_of
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
@@ -197,15 +204,15 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
     words = manifest.command[1:] if manifest.command[0] == WINE else manifest.command
     words = tuple(_word_of_file(word, source) for word in words)
     manifest = manifest.model_copy(update={"command": (*((WINE,) if manifest.command[0] == WINE else ()), *words)})
-    program = source / words[0] if words else source
+    program = file_inside(source, words[0]) if words else None
     if manifest.runtime == WINE:
-        if not is_file(program):
+        if program is None:
             raise InputError(
                 sentence(f"{source / MANIFEST}: command: name the Windows program, relative to this directory")
             )
         width_of(program)
         return manifest.model_copy(update={"command": (WINE, *words)})
-    if manifest.runtime == "native" and is_file(program) and (windows := read_pe(program)) is not None:
+    if manifest.runtime == "native" and program is not None and (windows := read_pe(program)) is not None:
         runtime = f'"{MONO}", command = ["{MONO}", "{words[0]}"]' if windows.is_dotnet else f'"{WINE}"'
         raise InputError(sentence(f"{source / MANIFEST}: {words[0]} is a Windows program: set runtime = {runtime}"))
     return manifest

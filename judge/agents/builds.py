@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from judge.agents.program_files import file_inside
 from judge.base.bookkeeping import own_paths
 from judge.base.durable_files import is_directory, is_file
 from judge.base.errors import InputError
@@ -161,7 +162,7 @@ def _is_missing(sources: Sources) -> bool:
         return is_sent or not any(sources.tree.rglob("*.jar"))
     if first == "mono":
         return not any(sources.tree.rglob("*.exe"))
-    return first.startswith("./") and not is_file(sources.tree / first)
+    return first.startswith("./") and file_inside(sources.tree, first) is None
 
 
 def _kind_of(tree: Path) -> Kind | None:

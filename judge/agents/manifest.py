@@ -13,6 +13,7 @@ from anyascii import anyascii
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from judge.agents.builds import NOT_BUILT, BuildTable, language_of
+from judge.agents.program_files import file_inside
 from judge.agents.programs import PREFIX, playable, read_pe, width_of
 from judge.agents.python_version import first_line, python_words
 from judge.base.durable_files import is_directory, is_file
@@ -239,10 +240,11 @@ def read_info(path: Path) -> AgentManifest:
     """
     words = info_words(path)
     lines = _lines_of(path)
-    if not is_file(path.parent / words[0]):
+    file = file_inside(path.parent, words[0])
+    if file is None:
         raise InputError(sentence(f"{path}, line 1: name the program, relative to this directory"))
     author, language = ([*lines[1:3], "", ""])[:2]
-    program = manifest_of_program(path.parent / words[0])
+    program = manifest_of_program(file)
     manifest = program.model_copy(
         update={
             "name": fit_name(path.parent.resolve().name),

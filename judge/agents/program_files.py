@@ -21,6 +21,14 @@ MAX_DEPTH = 64
 """Names in a path. Python copies directories recursively."""
 
 
+def file_inside(source: Path, word: str) -> Path | None:
+    """The file that a word of a command names, if it is one of the agent's: others are of this host, not of the box."""
+    if "\0" in word:
+        return None
+    file = Path(os.path.realpath(source / word))  # Path.resolve raises for loops
+    return file if file.is_relative_to(os.path.realpath(source)) and is_file(file) else None
+
+
 def program_digest(program: Path) -> str:
     """SHA-256 over files' names, executable bits and contents, ordered by name."""
     return digest_of_files(

@@ -139,8 +139,7 @@ _KNOWN = (
         ),
     ),
     (
-        r"module provid(?:ing|es) package \S+\.\S+/|(?<!\S)(?=[^\s.]+\.\S*/)\S+ is not in GOROOT"
-        r"|module lookup disabled",
+        r"module provid(?:ing|es) package \S+\.\S+/|(?<!\S)(?=[^\s.]+\.\S*/)\S+ is not in GOROOT|module lookup dis",
         sentence("there is no network: run `go mod vendor`, and send go.mod and vendor/ too"),
     ),
     (

@@ -81,6 +81,8 @@ def dos(offset: int, rest: bytes = b"") -> bytes:
                 (program(), "native", '["./brain.exe"]', 'brain.exe is a Windows program: set runtime = "wine"'),
                 (program(), "wine", '["wine"]', "name the Windows program"),
                 (program(), "wine", '["brian.exe"]', "name the Windows program"),
+                (program(), "wine", '["/etc/hostname"]', "name the Windows program"),
+                (program(), "wine", '["../agent/brain.exe", "../../etc/passwd"]', "name the Windows program"),
                 (program(), "wine", '["small.exe"]', "is cut off"),
                 (NET, "wine", '["brain.exe"]', 'the wine runtime has no .NET: set runtime = "mono"'),
                 (NET, "native", '["brain.exe"]', 'set runtime = "mono", command = ["mono", "brain.exe"]'),

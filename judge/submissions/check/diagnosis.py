@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from shlex import quote as shell_quoted
 
 from judge.agents.manifest import MANIFEST, MONO
-from judge.agents.program_files import folded, similar_path
+from judge.agents.program_files import file_inside, folded, similar_path
 from judge.agents.programs import read_pe
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
@@ -286,11 +286,10 @@ def _foreign_library(talk: RecordedTalk, said: str) -> str:
 
 def _interpreter(talk: RecordedTalk) -> str:
     word = talk.seat_spec.command[0]
-    try:
-        with (talk.program / word).open("rb") as file:
+    words, path = [word], file_inside(talk.program, word)
+    if path is not None:
+        with path.open("rb") as file:
             words = decode(first_line(file.read(200))).removeprefix("#!").split()
-    except OSError:
-        words = [word]
     return PurePosixPath(words[0]).name if words else ""
 
 
