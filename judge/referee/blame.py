@@ -13,7 +13,7 @@ from enum import StrEnum
 from judge.base.text import mib, sentence
 from judge.games.types import NATURE, AgentFault, Reply, ReplyKind, Verdict
 from judge.sandbox.evidence import Evidence as Evidence
-from judge.sandbox.evidence import ProcessReport
+from judge.sandbox.evidence import ProcessReport, host_memory_words
 
 
 class Cause(StrEnum):
@@ -114,14 +114,6 @@ def _kernel_memory_words(evidence: Evidence) -> str:
     return sentence(
         f"used more of the kernel's memory than its limit of {limit} (peak {peak}); sockets, threads, mappings and "
         "page tables count"
-    )
-
-
-def _host_memory_words(evidence: Evidence) -> str:
-    peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
-    return sentence(
-        f"the kernel killed a process of the agent for memory although its box was never at its cap (peak {peak} of "
-        f"{cap}): the host, or a cgroup above the box, has too little memory; check memory with `judge doctor`"
     )
 
 
@@ -245,7 +237,7 @@ TABLE: tuple[BlameRow, ...] = (
         _ANY_FAULT,
         _killed_below_cap,
         Verdict.VOID,
-        _host_memory_words,
+        host_memory_words,
         "the kernel killed a process of its box for memory, and the box never reached its own cap: the host, or a "
         "cgroup above the box, has too little memory. No evidence attributes this to a seat, so no seat loses. "
         "Memory that is not charged to an agent is bounded, so an agent cannot cause it",

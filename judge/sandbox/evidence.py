@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, ValidationInfo, Wi
 from pydantic.json_schema import SkipJsonSchema
 
 from judge.base.parsing import FrozenModel
-from judge.base.text import mib
+from judge.base.text import mib, sentence
 
 ReportKind = Literal["started", "exec-failed", "exited", "signalled", "removed", "lost"]
 
@@ -213,3 +213,12 @@ def _or_dash(number: int | None) -> str:
 
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def host_memory_words(evidence: Evidence) -> str:
+    """Why a kill for memory below the cap is no fault of the agent."""
+    peak, cap = mib(evidence.memory_peak_bytes), mib(evidence.memory_cap_bytes)
+    return sentence(
+        f"the kernel killed a process of the agent for memory although its box was never at its cap (peak {peak} of "
+        f"{cap}): the host, or a cgroup above the box, has too little memory; check memory with `judge doctor`"
+    )

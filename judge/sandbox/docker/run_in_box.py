@@ -15,7 +15,7 @@ from typing import BinaryIO
 from judge.base.errors import HostError
 from judge.base.text import printable_lines
 from judge.sandbox.box import Box, BoxPolicy, Channel, EventSource, Limits, Tenant
-from judge.sandbox.evidence import ProcessReport
+from judge.sandbox.evidence import ProcessReport, host_memory_words
 from judge.sandbox.open_box import open_box
 
 SUCCESS = ProcessReport("exited", 0)
@@ -146,8 +146,12 @@ class _Run:
         self._box.start()
         end = self._read_all(began + self._command.seconds)
         report = self._report or ProcessReport("signalled", 9)
-        if end is CommandEnd.FINISHED and report != SUCCESS and self._box.meter.readings().oom_kills:
-            end = CommandEnd.MEMORY
+        if end in (CommandEnd.FINISHED, CommandEnd.MEMORY) and report != SUCCESS:
+            readings = self._box.meter.readings()
+            if readings.oom_kills and readings.reached_cap is False:
+                raise HostError(host_memory_words(readings))
+            if readings.oom_kills:
+                end = CommandEnd.MEMORY
         if report.kind == "exec-failed":
             raise HostError(
                 f"{self._command.command[0]} cannot be started in the image {self._command.image}: "

@@ -18,6 +18,9 @@ from judge.host.build_images import build_images
 from judge.sandbox.box import BoxPolicy, Limits
 from judge.sandbox.docker.docker_box import DockerBox
 from judge.sandbox.docker.run_in_box import Command, CommandEnd, CommandResult, Stderr, run_in_box
+from judge.sandbox.machine.cgroup import parse_mounts
+from tests.attacks.games import new_cgroup
+from tests.attacks.weak_box import below, weak_boxes
 
 pytestmark = pytest.mark.docker
 
@@ -96,6 +99,16 @@ def test_each_limit_ends_it(do: Do, program: str, end: CommandEnd) -> None:
     assert end is done.end
     assert not done.is_success
     assert len(output) <= MIB
+
+
+@pytest.mark.skipif("memory" not in parse_mounts(Path("/proc/self/mountinfo").read_text()), reason="needs cgroup v1")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes cgroups")
+def test_kill_below_the_cap_is_the_hosts_fault(do: Do) -> None:
+    """A host, or a cgroup above the box, with too little memory kills a compiler that may use more."""
+    with new_cgroup() as (name, memory), weak_boxes([below(name)], {}, ["test-workshop"]):
+        (memory / "memory.limit_in_bytes").write_text(str(48 * MIB))
+        with pytest.raises(HostError, match="although its box was never at its cap"):
+            do("b'x' * (100 << 20)", limits=SMALL.model_copy(update={"memory_bytes": 300 * MIB}))
 
 
 def test_a_command_that_is_not_there_is_the_hosts_fault(do: Do) -> None:
