@@ -3,7 +3,7 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -51,7 +51,7 @@ class Lane:
         async def work_in_turn() -> Result:
             async with self.turn(client):
                 if in_thread:
-                    return await to_thread.run_sync(work, limiter=self._threads)
+                    return await run_to_the_end(work, self._threads)
                 await asyncio.sleep(0)
                 return work()
 
@@ -67,6 +67,23 @@ class Lane:
                 turn.set_result(None)
                 return
         self._is_free = True
+
+
+async def run_to_the_end(work: Callable[[], Result], limiter: CapacityLimiter | None = None) -> Result:
+    """The result of `work` in a thread, which cannot be cancelled: a cancelled caller waits for its end.
+
+    Otherwise the caller would give back its turn, and each client that goes would leave a working thread.
+    """
+    task = asyncio.ensure_future(to_thread.run_sync(work, limiter=limiter))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait({task})
+        with suppress(BaseException):
+            task.exception()
+        raise
 
 
 async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from anyio import to_thread
 from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
@@ -26,7 +25,7 @@ from judge.base.worker_processes import Worker, wait
 from judge.sandbox.machine.cores import available
 from judge.store.files import Files
 from judge.web.kit import logs
-from judge.web.kit.lanes import Lane, while_connected
+from judge.web.kit.lanes import Lane, run_to_the_end, while_connected
 from judge.web.kit.networks import client_of
 
 LARGE_RECORD_BYTES = 1 << 20
@@ -183,7 +182,7 @@ class Renderer:
                     del self._flights[key]
 
     async def _compute(self, key: str, client: str, task: RecordTask) -> Rendered:
-        size = await to_thread.run_sync(lambda: task.record_bytes)
+        size = await run_to_the_end(lambda: task.record_bytes)
         if size > LARGE_RECORD_BYTES:
             async with self._shared.large.turn(client):
                 path = self._shared.new_path()
@@ -191,7 +190,7 @@ class Renderer:
             self._shared.large_results.put(key, path, path.stat().st_size)
             return path
         async with self._small.turn(client):
-            data = await to_thread.run_sync(task.result)
+            data = await run_to_the_end(task.result)
         self._shared.results.put(key, data, len(data))
         return data
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, Request
@@ -26,7 +27,7 @@ from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.intake.app import AppState
 from judge.web.kit.answers import kind_of, new_app
-from judge.web.kit.lanes import Lane, while_connected
+from judge.web.kit.lanes import Lane, run_to_the_end, while_connected
 from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
 from judge.web.kit.networks import RateLimit, client_of
 from judge.web.live.app import NO_PAGE, POLL_INTERVAL_S, Site, alive_router, event_router, health_router
@@ -204,7 +205,7 @@ class FrontPage:
         if self._cup is not None:
             if self._cup_site is None:
                 self._cup_site = await self._site_of_cup(request, self._cup)
-            return await to_thread.run_sync(self._cup_site.page, place, stream)
+            return await run_to_the_end(partial(self._cup_site.page, place, stream))
         if place.path != INDEX:
             return None
         shown = await self._shown(request)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -161,6 +162,33 @@ async def test_client_that_goes_gives_its_turn_away() -> None:
     assert not lane._is_free
     with contextlib.suppress(asyncio.CancelledError):
         await waiting[0]
+
+
+@in_event_loop
+async def test_clients_that_go_leave_one_thread_at_work() -> None:
+    """A thread cannot be cancelled: its turn lasts until it has ended."""
+    lane, go, working = Lane(), threading.Event(), list[int]()
+    most = 0
+
+    def work() -> None:
+        nonlocal most
+        working.append(1)
+        most = max(most, len(working))
+        go.wait()
+        working.pop()
+
+    clients = []
+    for number in range(20):
+        gone = asyncio.Event()
+        clients.append(asyncio.create_task(lane.run(goes_with(gone), f"10.0.{number}.1", work)))
+        await until(lambda: len(working) == len(clients) or bool(lane._waiting))
+        gone.set()
+        await asyncio.wait(clients)
+    go.set()
+    found = await asyncio.gather(*clients, return_exceptions=True)
+    async with lane.turn("10.0.0.1"):
+        assert ([], 1) == (working, most)
+    assert all(isinstance(each, ClientDisconnect) for each in found)
 
 
 def test_cache_keeps_no_more_bytes_than_it_may() -> None:
