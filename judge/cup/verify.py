@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -16,12 +17,15 @@ from judge.contest.plan import CupReference
 from judge.cup.plan import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, read_exported
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
-from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest
+from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest, file_names
 from judge.publish.verify.copies import original_line_ends
-from judge.publish.verify.export import VerificationReport, verify_export
+from judge.publish.verify.export import LANGUAGE, PAGE_NAME, SIGNED_NAME, VerificationReport, verify_export
 from judge.publish.verify.sample import Sample
 
 MAX_DOCUMENT_BYTES = 4 << 20
+
+_KNOWN = re.compile(rf"{SIGNED_NAME}|(cup|announcement)\.json|{LANGUAGE}(agents/[0-9]{{1,9}}\.html|{PAGE_NAME})")
+"""Files of a cup outside the folders of its leagues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,8 @@ def _verify(directory: Path, public_key: Path | None, sample: Sample | None, tra
     digest = hashlib.sha256(data_announced).hexdigest()
     announced = parse_foreign(Announcement, data_announced, f"{ANNOUNCEMENT}: not the announcement of a cup")
     problems += _announced_problems(document, announced)
+    problems += [] if begun else [f"{CUP_DOCUMENT}: no league has begun"]
+    problems += _stray_problems(directory, {league.name for league in begun})
     reports: dict[str, VerificationReport] = {}
     for league in begun:
         try:
@@ -100,6 +106,14 @@ def _verify(directory: Path, public_key: Path | None, sample: Sample | None, tra
             _check_promotion(results, each, problems, decisions)
     waiting = [league.name for league in document.leagues if not league.contest]
     return CupReport(document.name, manifest, problems, reports, waiting, decisions, digest)
+
+
+def _stray_problems(directory: Path, leagues: Collection[str]) -> Iterator[str]:
+    """Files of neither the cup nor a league that has begun: nothing verifies them."""
+    for name in sorted(file_names(directory, [])):
+        folder, _, rest = name.partition("/")
+        if not (rest and folder in leagues) and not _KNOWN.fullmatch(name):
+            yield f"{name}: unexpected file"
 
 
 def _announced_problems(document: CupDocument, announced: Announcement) -> Iterator[str]:

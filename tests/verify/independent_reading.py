@@ -17,6 +17,7 @@ from tests.verify.independent_tables import Problems, Row, check_tables
 
 TABLES = ("standings", "crosstable", "pairs", "games", "pairings", "disqualified", "attempts", "journal")
 OPTIONAL = ("withdrawn", "entered", "fairness", "histories")
+OF_CUP_ALONE = ("manifest.json", "cup.json", "announcement.json")
 NOT_READ = (".html", ".png", ".css", ".js", ".mjs", ".pem", ".sig", ".pgn", ".md", "")
 OF_ATTEMPT = ("started", "accepted", "void", "abandoned", "superseded", "annulled")
 OF_CONTEST = (*OF_ATTEMPT, "scheduled", "disqualified", "agent-withdrawn", "entered", "open", "paused", "stopped")
@@ -424,6 +425,12 @@ def check_cup(directory: Path, problems: Problems) -> None:
     is_same = canonical(shown) == canonical(terms) and cup["name"] == announced["name"]
     problems.expect(is_same, "cup.json: the leagues differ from those of announcement.json")
     problems.expect(cup.keys() == {"format", "name", "about", "leagues", "medals"}, "cup.json: unknown keys")
+    begun = {league["name"] for league in cup["leagues"] if league["contest"]}
+    problems.expect(begun, "cup.json: no league has begun")
+    for path in directory.rglob("*"):
+        name = path.relative_to(directory).as_posix()
+        is_known = name in OF_CUP_ALONE or name.partition("/")[0] in begun or path.suffix in NOT_READ
+        problems.expect(path.is_dir() or is_known, f"{name}: unexpected file")
     medals: dict[str, Row] = {}
     for league, right in zip(cup["leagues"], announced["leagues"], strict=True):
         name, is_over = league["name"], league["is_over"]

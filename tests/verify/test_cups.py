@@ -20,7 +20,8 @@ from judge.base.toml_files import toml_value
 from judge.cli.contest.verify import verify as verify_command
 from judge.contest.plan import load_plan
 from judge.cup.export import export_cup
-from judge.cup.plan import load_cup
+from judge.cup.plan import AnnouncedLeague, Announcement, load_cup
+from judge.cup.results import CupDocument, ExportedLeague
 from judge.cup.verify import verify_cup
 from judge.publish.export.export import PageOptions
 from judge.publish.manifest import write_manifest
@@ -29,7 +30,7 @@ from judge.transparency.keys import make_key
 from tests.contests import nothing, steady_clock
 from tests.examples import evidence, of_lanes
 from tests.publish.cups import STRONG_TO_WEAK, Cup
-from tests.publish.public import Public
+from tests.publish.public import Public, change, sign_again
 from tests.site.browser import Browser
 from tests.verify import independent_reading
 from tests.verify.by_node import problems as problems_by_node
@@ -328,6 +329,64 @@ ANNOUNCEMENT_FORGERIES = named(
     remove_announcement=remove("announcement.json"),
     announce_in_another_form=announce_in_another_form,
 )
+
+
+def add_an_unnamed_league(forger: CupForger) -> None:
+    """A complete export in the folder of the league that cup.json shows as not begun."""
+    shutil.copytree(forger.directory / "open", forger.directory / "later")
+
+
+def add_tables_at_the_top(forger: CupForger) -> None:
+    for name in ("data", "records"):
+        shutil.copytree(forger.directory / "open" / name, forger.directory / name)
+
+
+def add_a_contest_at_the_top(forger: CupForger) -> None:
+    shutil.copyfile(forger.directory / "open/contest.json", forger.directory / "contest.json")
+
+
+UNEXPECTED = {
+    add_an_unnamed_league: "later/log/checkpoint",
+    add_tables_at_the_top: "data/standings.json",
+    add_a_contest_at_the_top: "contest.json",
+    add_a_file: "later/extra.html",
+}
+
+
+@pytest.mark.parametrize("how", UNEXPECTED)
+def test_signed_file_of_no_league_is_found_by_both_verifiers(how: CupForgery, forger: CupForger) -> None:
+    how(forger)
+    forger.sign()
+
+    by_judge = verify_cup(forger.directory, forger.public.public_key).problems
+    by_node = problems_by_node(forger.directory, forger.public.public_key)
+    assert all(f"{UNEXPECTED[how]}: unexpected file" in problems for problems in (by_judge, by_node))
+    assert independent_reading.problems(forger.directory) or how is add_a_file  # it reads no pages
+
+
+@pytest.mark.parametrize("leagues", [0, 1])
+def test_forged_contest_with_the_document_of_a_cup_is_found(
+    leagues: int, logged_copy: Public, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its standings are forged, and cup.json names no league, or one that has not begun."""
+    change(logged_copy.directory / "data/standings.json", lambda rows: rows[0].update(points=9.0))
+    terms = {"after": "", "promoted": 0, "promotes_new": False, "medals": True, "terms": "0" * 64}
+    announced = AnnouncedLeague.model_validate({"name": "spring", "contest": "spring-cup", **terms})
+    documents = {
+        "cup": CupDocument(name="spring-cup", leagues=(ExportedLeague(name="spring"),) * leagues),
+        "announcement": Announcement(name="spring-cup", leagues=(announced,) * leagues),
+    }
+    for name, document in documents.items():
+        (logged_copy.directory / f"{name}.json").write_bytes(document.encoded())
+    sign_again(logged_copy)
+
+    with pytest.raises(SystemExit, match="1"):
+        verify_command(logged_copy.directory, logged_copy.public_key)
+    assert "cup.json: no league has begun" in capsys.readouterr().out
+    assert "contest.json: unexpected file" in verify_cup(logged_copy.directory, logged_copy.public_key).problems
+    (problem,) = problems_by_node(logged_copy.directory, logged_copy.public_key)
+    assert "cup.json: no league has begun" in problem
+    assert independent_reading.problems(logged_copy.directory)
 
 
 OF_FULL_LANE = {"add_medal", "exchange_leagues", "hide_a_record", "rename_manifest", "leave_out_a_league"}

@@ -395,13 +395,16 @@ def _json_values(data: bytes) -> Iterator[tuple[str, object]]:
 
 # --- files -----------------------------------------------------------------------------------------------------------
 
+LANGUAGE = r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?"
+"""Pattern of the folder of a page's language."""
+PAGE_NAME = r"[a-z][a-z0-9_-]*\.html"
+SIGNED_NAME = r"manifest\.json|manifest\.sig|organiser\.pem|[a-z]+\.(css|js|mjs)"
+"""Patterns of the other files of every export that only the signature covers."""
+
 _PAGE = re.compile(
-    r"([a-z]{2,3}(-[A-Za-z]{2,4})?/)?"
-    r"((?P<kind>games|agents|pairs|rounds)/(?P<numbers>[0-9]{1,9}(-[0-9]{1,9})?)\.(html|png)|[a-z][a-z0-9_-]*\.html)"
+    rf"{LANGUAGE}((?P<kind>games|agents|pairs|rounds)/(?P<numbers>[0-9]{{1,9}}(-[0-9]{{1,9}})?)\.(html|png)|{PAGE_NAME})"
 )
-_TOP = re.compile(
-    r"(manifest|contest|chance|joined)\.json|manifest\.sig|organiser\.pem|games\.pgn|[a-z]+\.(css|js|mjs)"
-)
+_TOP = re.compile(rf"{SIGNED_NAME}|(contest|chance|joined)\.json|games\.pgn")
 _WITNESSED = re.compile(r"log/witness/[0-9a-f]{8}")
 
 

@@ -444,6 +444,12 @@
 
   const LEAGUE = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,30}$/;
 
+  // Files of a cup outside the folders of its leagues: signed documents, and pages in several languages.
+  const OF_CUP = new RegExp(
+    "^(?:(?:manifest|cup|announcement)[.]json|manifest[.]sig|organiser[.]pem|[a-z]+[.](?:css|js|mjs)|" +
+    "(?:[a-z]{2,3}(?:-[A-Za-z]{2,4})?/)?(?:agents/[0-9]{1,9}|[a-z][a-z0-9_-]*)[.]html)$",
+  );
+
   /** Checks an exported cup: its manifest, and that the export of each league is the one that the cup names. */
   async function checkCup(it) {
     const { files, read, report } = it, cup = parse(await read(CUP, LARGEST_DOCUMENT));
@@ -452,9 +458,14 @@
       throw new Error(`${CUP}: not the results of a cup`);
     }
     const begun = new Map(cup.leagues.filter(({ contest }) => contest !== "").map((league) => [league.name, league]));
+    if (!begun.size) throw new Error(`${CUP}: no league has begun`);
     const folderOf = (path) => (path.includes("/") ? path.split("/")[0] : "");
     const isOfCup = (path) => !begun.has(folderOf(path)) || path === `${folderOf(path)}/${MANIFEST}`;
-    await checkFiles({ ...it, files: new Map([...files].filter(([path]) => isOfCup(path))) });
+    const own = { ...it, files: new Map([...files].filter(([path]) => isOfCup(path))) };
+    await checkFiles(own);
+    for (const name of own.listed.keys()) {
+      report.expect(begun.has(folderOf(name)) || OF_CUP.test(name), `${name}: unexpected file`);
+    }
     report.compare(`${MANIFEST}, cup`, report.contest, cup.name);
     const unchecked = new Set();
     for (const league of begun.values()) {
