@@ -281,7 +281,8 @@ class Contest:
             may_have_digest = (may_have_digest and event != "started") or event in ("scheduled", "entered")
             is_right = is_right and may_have_game and (of_game or line["attempt"] is None)
             self.expect(is_right, f"leaf {number} of the log: no judge writes {event}, {data!r:.80} here")
-            self.expect(may_have_digest or not has_digest, f"leaf {number} of the log: {event} with a digest")
+            is_right = has_digest if event == "accepted" else may_have_digest or not has_digest
+            self.expect(is_right, f"leaf {number} of the log: {event} with a digest, or without one")
 
     def check_salts(self) -> None:
         """A leaf has a salt if its line was withheld when it was written."""
@@ -386,9 +387,10 @@ class Contest:
                 digest = ended[game, attempt]["digest"] if is_counted else line["digest"]
                 ended[game, attempt] = {**line, "digest": digest}
             self.expect(is_possible, f"leaf {number} of the log: {event} is not possible here")
-        running = {row["id"] for row in self.games if row["state"] == "running"}
-        is_same = running == {game for game, (event, _) in last.items() if event == "started"}
-        self.expect(is_same, "other games run in the log than in the tables")
+        for state, last_event in (("running", "started"), ("done", "accepted")):
+            listed = {row["id"] for row in self.games if row["state"] == state}
+            is_same = listed == {game for game, (event, _) in last.items() if event == last_event}
+            self.expect(is_same, f"other games are {state} in the log than in the tables")
         ids = {row["number"]: row["id"] for row in self.games}
         for row in self.listed:
             right = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest_view.export import load_export
+from judge.contest_view.export import CHANCE, load_export
 from judge.publish.tables import tables
 from judge.publish.verify.export import verify_export
 from judge.record.spec import public_part, read_record
@@ -18,6 +18,7 @@ from tests.publish.cups import voided
 from tests.publish.public import Public, sign_again
 from tests.referee.games import resealed
 from tests.verify import independent_reading
+from tests.verify.by_node import problems as by_node
 from tests.verify.forger import Forger, Form, Row
 from tests.verify.forgeries import as_void, cut_off
 
@@ -60,6 +61,28 @@ def test_game_with_two_records_of_an_attempt_is_found(
 
     assert any(problem in each for each in verify_export(forger.directory, forger.public.public_key).problems)
     assert independent_reading.problems(forger.directory)
+
+
+@pytest.mark.parametrize("has_digest", [False, True])
+def test_accepted_result_that_is_missing_in_all_tables_is_found(
+    has_digest: bool, logged: Public, tmp_path: Path
+) -> None:
+    """The organiser removes the record of a game, and lists the game as pending."""
+    forger = Forger(logged, Form("", ("anna", "bert")), tmp_path, random.Random(1))
+    row = forger.rows("games")[1]
+    (forger.directory / row["record"]).unlink()
+    (forger.directory / CHANCE).unlink()  # it reveals the secret after the last game
+    at = next(at for at, line in enumerate(forger.lines) if line.game == row["id"] and line.event == "accepted")
+    forger.lines[at] = replace(forger.lines[at], digest="d" * 64 if has_digest else None)
+    forger.in_table("games", lambda rows: rows[1].update(state="pending", attempt=None, record=None))
+    forger.fit()
+
+    problems = verify_export(forger.directory, forger.public.public_key).problems
+    assert "game 2: attempt 1 counts in the log, but it is pending in the tables" in problems
+    no_digest = f"leaf {at} of the log, accepted: it has no digest of a record"
+    assert has_digest != (no_digest in problems)
+    assert has_digest != any("no digest" in each for each in by_node(forger.directory, forger.public.public_key))
+    assert "other games are done in the log than in the tables" in independent_reading.problems(forger.directory)
 
 
 def test_record_that_is_cut_before_the_last_answer_is_a_void(logged: Public) -> None:

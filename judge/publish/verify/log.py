@@ -360,6 +360,8 @@ class _ComparedLog:
             return
         if line.digest is not None and not issubclass(kind_of(event), _WITH_DIGESTS):
             yield "judge writes no digest there"
+        if line.digest is None and isinstance(event, Accepted):
+            yield "it has no digest of a record"
         if not self._is_written(event):
             yield f"judge does not write {line.text!r:.100} there"
         if isinstance(event, Voided):
@@ -429,6 +431,9 @@ class _ComparedLog:
             if (attempts.running is not None) != (game.state == GameState.RUNNING):
                 running = f"attempt {attempts.running} is running" if attempts.running else "no attempt is running"
                 yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables"
+            if attempts.counted is not None and game.state != GameState.DONE:
+                counted = f"attempt {attempts.counted} counts"
+                yield f"game {game.number}: {counted} in the log, but it is {game.state} in the tables"
 
 
 def _attempt_problems(

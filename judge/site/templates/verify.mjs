@@ -342,6 +342,7 @@
       const line = canonical({ at, attempt, data: fields, digest, event, game, ...salted });
       const isSame = isDigest && isCanonical && line === decoded(leaves[number]);
       report.expect(isSame, `leaf ${number} of the log differs from the line of the journal`);
+      report.expect(event !== "accepted" || digest !== null, `leaf ${number} of the log: it has no digest of a record`);
       digests.push({ event, digest });
     }
     const origin = `judge-contest/${contest.name}`;
