@@ -1,6 +1,7 @@
 """The verifier refuses values that another reader could take for others; the organiser makes the log fit."""
 
 import hashlib
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import ValidationError
 
+from judge.base.parsing import canonical_json
 from judge.cli.contest.verify import verify as verify_command
+from judge.publish.manifest import MANIFEST, SIGNATURE
 from judge.publish.verify.export import verify_export
 from judge.record.spec import FolderRecord
 from judge.sandbox.evidence import Evidence
@@ -16,6 +19,7 @@ from judge.store.types import JournalLine
 from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
 from tests.publish.public import Public, sign_again
 from tests.transparency.standard_witness import StandardWitness
+from tests.verify.by_node import problems as problems_by_node
 from tests.verify.by_node import verify
 from tests.verify.log_forgeries import rewrite
 
@@ -53,6 +57,18 @@ def test_entry_of_a_transcript_has_one_form(old: str, new: str, logged_copy: Pub
 def test_line_of_the_log_has_one_form(values: dict[str, Any], logged_copy: Public) -> None:
     rewrite(logged_copy, lambda lines: lines.__setitem__(6, replace(lines[6], **values)))
     assert verify_export(logged_copy.directory, logged_copy.public_key).problems
+
+
+def test_file_in_the_manifest_has_no_other_keys(logged_copy: Public) -> None:
+    path = logged_copy.directory / MANIFEST
+    document = json.loads(path.read_bytes())
+    document["files"][0]["winner"] = "anna"
+    path.write_text(f"{canonical_json(document)}\n")
+    (logged_copy.directory / SIGNATURE).write_bytes(logged_copy.key.sign(path.read_bytes()))
+
+    (problem,) = verify_export(logged_copy.directory, logged_copy.public_key).problems
+    assert "manifest.json: not a manifest" in problem
+    assert ["manifest.json: not canonical JSON"] == problems_by_node(logged_copy.directory, logged_copy.public_key)
 
 
 def test_digest_of_a_folder_has_one_form() -> None:
