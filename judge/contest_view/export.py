@@ -37,6 +37,9 @@ DOCUMENT, CHANCE = "contest.json", "chance.json"
 MAX_TABLE_BYTES = 256 << 20
 """Ten thousand games need 1 % of it."""
 
+CONTRADICTIONS = (InputError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError)
+"""Errors of a computation with values that contradict each other."""
+
 MAX_DEPTH = 100
 
 MAX_GAMES = 1_000_000
@@ -216,12 +219,12 @@ def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestVi
 
 def _read_late(directory: Path) -> Sequence[EnteredRow]:
     late = _read_optional(directory, "entered", EnteredRow)
-    if any(len(row.entry) > MAX_PART_CHARACTERS or _depth(row.entry) > MAX_DEPTH for row in late):
-        raise InputError(
-            f"entered.json: an entry has more than {MAX_PART_CHARACTERS} characters, or is nested too deeply"
-        )
-    for each in late:
-        refuse_ambiguous(each.entry.encode(), f"entered.json: {quote(each.agent)}")
+    for row in late:
+        place = f"entered.json: {quote(row.agent)}"
+        if len(row.entry) > MAX_PART_CHARACTERS:
+            raise InputError(f"{place}: an entry with more than {MAX_PART_CHARACTERS} characters")
+        refuse_ambiguous(row.entry.encode(), place)
+        _refuse_deep(row.entry, place)
     return late
 
 
@@ -254,13 +257,15 @@ def _read_document(directory: Path) -> tuple[str, Snapshot]:
         raise InputError(f"{DOCUMENT}: two entries have one name")
     if len({each.name for each in snapshot.witnesses}) < len(snapshot.witnesses):
         raise InputError(f"{DOCUMENT}: two witnesses have one name")
-    if _depth(text) > MAX_DEPTH:
-        raise InputError(f"{DOCUMENT}: values are nested deeper than {MAX_DEPTH}")
+    _refuse_deep(text, DOCUMENT)
     return text, snapshot
 
 
-def _depth(text: str) -> int:
-    depth, waiting = 0, [json.loads(text)]
+def _refuse_deep(text: str, what: str) -> None:
+    try:
+        depth, waiting = 0, [json.loads(text)]
+    except (ValueError, RecursionError):
+        raise InputError(f"{what}: not JSON, or values are nested too deeply") from None
     while waiting := [
         inner
         for value in waiting
@@ -268,20 +273,23 @@ def _depth(text: str) -> int:
         for inner in (value.values() if isinstance(value, dict) else value)
     ]:
         depth += 1
-    return depth
+    if depth > MAX_DEPTH:
+        raise InputError(f"{what}: values are nested deeper than {MAX_DEPTH}")
 
 
 def load_claimed(directory: Path) -> ContestView:
     """An export's contest with its claimed results. Raises InputError as `load_export`."""
-    claimed, problems = load_export(directory, is_claimed=True)
-    if problems:
-        raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
     try:
+        claimed, problems = load_export(directory, is_claimed=True)
+        if problems:
+            raise InputError(f"{directory}: {problems[0]}; run judge contest verify {directory} for details")
         for game in claimed.games:
             if (game.state == GameState.DONE) != (game.result is not None):
                 raise ValueError(f"game {game.number} is {game.state}")
         claimed.table  # noqa: B018 - computed once
-    except (ValueError, LookupError, ArithmeticError) as error:
+    except InputError:
+        raise
+    except CONTRADICTIONS as error:
         raise contradiction(directory, error) from None
     return claimed
 

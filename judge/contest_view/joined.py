@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from judge.base.parsing import FailFastTuple, FrozenModel
+from judge.base.parsing import FailFastTuple, FrozenModel, parse
+from judge.base.text import quote
 from judge.contest_games import MOVES_DIGITS, GameResult
 from judge.games.types import Verdict
 from judge.journal.events import Digest
@@ -61,7 +62,7 @@ class FormerContest(FrozenModel):
 
     @classmethod
     def of(cls, contest: RatedContest, manifest: str | None) -> "FormerContest":
-        """A contest's published part."""
+        """A contest's published part. Raises InputError for invalid values of a foreign export."""
         found: dict[tuple[str, str], dict[str, list[str]]] = {}
         for row in contest.results:
             if row.winner is None:
@@ -70,13 +71,10 @@ class FormerContest(FrozenModel):
                 outcome = "won" if row.winner == row.first else "lost"
             games = found.setdefault((row.first, row.second), {each: [] for each in _OUTCOMES})
             games[outcome].append(row.moves[:MOVES_DIGITS])
-        results = tuple(
-            PairResults(first=first, second=second, **{each: tuple(moves) for each, moves in games.items()})
-            for (first, second), games in sorted(found.items())
-        )
-        return cls(
-            name=contest.name, began=contest.began, manifest=manifest, programs=contest.programs, results=results
-        )
+        results = [{"first": first, "second": second, **games} for (first, second), games in sorted(found.items())]
+        values = {"name": contest.name, "began": contest.began, "manifest": manifest}
+        document = {**values, "programs": contest.programs, "results": results}
+        return parse(cls, document, f"the results of {quote(contest.name)} cannot be joined")
 
     @property
     def games(self) -> int:

@@ -14,6 +14,7 @@ from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
 from judge.base.progress import Tracker, untracked
 from judge.contest.plan import CupReference
+from judge.contest_view.export import CONTRADICTIONS, DOCUMENT
 from judge.cup.plan import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, read_exported
 from judge.journal.events import Accepted, Annulled, Created, Disqualified
@@ -96,16 +97,29 @@ def _verify(directory: Path, public_key: Path | None, sample: Sample | None, tra
             problems.append(f"{league.name}: not signed with the key in {CUP_DOCUMENT}")
     decisions: list[str] = []
     if not problems:
-        results = read_exported(document, directory, reports)
-        signed = {each.name: (each.manifest, each.key) for each in document.leagues}
-        if results.document(signed).encoded() != data:
-            problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
-        problems += _opening_problems(results, announced, digest)
-        decisions += _different_files(results)
-        for each in results.leagues:
-            _check_promotion(results, each, problems, decisions)
+        try:
+            found, decisions = _result_problems(directory, document, data, announced, digest)
+            problems += found
+        except CONTRADICTIONS as error:
+            problems.append(f"{CUP_DOCUMENT}: the leagues contradict each other: {type(error).__name__}: {error}")
     waiting = [league.name for league in document.leagues if not league.contest]
     return CupReport(document.name, manifest, problems, reports, waiting, decisions, digest)
+
+
+def _result_problems(
+    directory: Path, document: CupDocument, data: bytes, announced: Announcement, digest: str
+) -> tuple[list[str], list[str]]:
+    """Problems and decisions of a cup whose leagues have no problem. Raises `CONTRADICTIONS`."""
+    problems: list[str] = []
+    results = read_exported(document, directory, [league.name for league in document.leagues if league.contest])
+    signed = {each.name: (each.manifest, each.key) for each in document.leagues}
+    if results.document(signed).encoded() != data:
+        problems.append(f"{CUP_DOCUMENT}: places and medals do not follow from the leagues")
+    problems += _opening_problems(results, announced, digest)
+    decisions = [*_different_files(results)]
+    for each in results.leagues:
+        _check_promotion(results, each, problems, decisions)
+    return problems, decisions
 
 
 def _stray_problems(directory: Path, leagues: Collection[str]) -> Iterator[str]:
@@ -136,7 +150,12 @@ def _opening_problems(results: CupResults, announced: Announcement, digest: str)
             continue
         if league.contest.journal[0].change != first:
             yield f"{league.name}: its log does not begin with the digest of {ANNOUNCEMENT}"
-        if league_terms(json.loads(league.contest.document)) != terms[league.name]:
+        try:
+            is_announced = league_terms(json.loads(league.contest.document)) == terms[league.name]
+        except KeyError as error:
+            yield f"{league.name}: {DOCUMENT}: the key {error} is missing"
+            continue
+        if not is_announced:
             yield f"{league.name}: its terms are not those of {ANNOUNCEMENT}"
 
 

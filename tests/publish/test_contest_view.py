@@ -3,6 +3,7 @@
 Tables of an export that contradict each other are refused in one sentence that names the export.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -65,3 +66,11 @@ def test_contradictory_tables_are_refused(name: str, logged_copy: Public) -> Non
     with pytest.raises(InputError) as refused:
         load_claimed(directory)
     assert str(directory) in str(refused.value) or ".json: " in str(refused.value)
+
+
+@pytest.mark.parametrize("entry", ["x", "[" * 16_000, "[" * 500 + "]" * 500])
+def test_late_entry_that_cannot_be_parsed_is_refused(entry: str, logged_copy: Public) -> None:
+    rows = [{"agent": "zoe", "why": "the mail server was down", "entry": entry}]
+    (logged_copy.directory / "data/entered.json").write_text(json.dumps(rows))
+    with pytest.raises(InputError, match=r"entered\.json: 'zoe': .*nested"):
+        load_claimed(logged_copy.directory)

@@ -19,6 +19,7 @@ from judge.base.errors import InputError
 from judge.base.toml_files import toml_value
 from judge.cli.contest.verify import verify as verify_command
 from judge.contest.plan import load_plan
+from judge.contest_view.export import CHANCE
 from judge.cup.export import export_cup
 from judge.cup.plan import AnnouncedLeague, Announcement, load_cup
 from judge.cup.results import CupDocument, ExportedLeague
@@ -141,13 +142,18 @@ class CupForger:
 
     def forge_league(self, kind: str) -> None:
         """Forge the league "cup" as an ordinary contest, and name its new manifest in cup.json."""
+        self.change_league(FORGERIES[kind].how, FORGERIES[kind].end, random.Random(kind))
+
+    def change_league(
+        self, how: Callable[[Forger], object], end: Callable[[Forger], object], chance: random.Random
+    ) -> None:
         one = self.folder / "one"
         (one / "copy").mkdir(parents=True)
         league = self.directory / "cup"
         shutil.copytree(league, one / "public")
-        forger = Forger(Public(one, self.public.key), FORM, one / "copy", random.Random(kind))
-        FORGERIES[kind].how(forger)
-        FORGERIES[kind].end(forger)
+        forger = Forger(Public(one, self.public.key), FORM, one / "copy", chance)
+        how(forger)
+        end(forger)
         shutil.rmtree(league)
         shutil.copytree(forger.directory, league)
         self.in_league("cup", lambda each: each.update(self.names(league)))
@@ -434,6 +440,29 @@ def test_forged_league_of_a_cup_is_found_by_both_verifiers(kind: str, forger: Cu
 
     by_judge, by_second = forger.found()
     assert any("cup: " in problem or "cup/" in problem for problem in by_judge), by_judge
+    assert by_second
+
+
+@pytest.mark.parametrize("key", ["duel", "box"])
+def test_league_without_a_key_of_its_terms_is_found(key: str, forger: CupForger) -> None:
+    """The key has a default, and no draw of an open league can be computed: the league alone has no problem."""
+
+    def without_key(league: Forger) -> None:
+        league.in_document(lambda document: document.pop(key))
+        last = next(line.game for line in reversed(league.lines) if line.event == "accepted")
+        league.lines = [line for line in league.lines if line.game != last]
+        row = next(row for row in league.rows("games") if row["id"] == last)
+        at = row["number"] - 1
+        league.in_table("games", lambda rows: rows[at].update(state="pending", attempt=None, record=None))
+        for name in (row["record"], CHANCE):
+            (league.directory / name).unlink()
+
+    forger.change_league(without_key, Forger.fit, random.Random(1))
+    forger.in_league("cup", lambda league: league.update(is_over=False))
+    forger.sign()
+
+    by_judge, by_second = forger.found()
+    assert f"cup: contest.json: the key '{key}' is missing" in by_judge
     assert by_second
 
 

@@ -14,7 +14,7 @@ from judge.cli.contest.plan import plan as judge_plan
 from judge.cli.contest.verify import verify
 from judge.contest.earlier_contests import read_contest
 from judge.contest_view.joined import JOINED
-from judge.publish.before_export import read_joined, with_joined
+from judge.publish.before_export import export_problems, read_joined, with_joined
 from judge.publish.export.export import PageOptions
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
@@ -111,6 +111,33 @@ def test_an_export_of_a_former_contest_is_named_by_its_manifest(this_year: Cup, 
     assert [report.manifest.digest] == [contest.manifest for contest in found.contests]
     assert former.as_rated.programs == found.contests[0].programs
     assert len(former.counted) == found.contests[0].games
+
+
+UNJOINABLE: dict[str, tuple[str, Callable[[Any], object], str]] = {
+    "a start that is no time": ("contest.json", lambda contest: contest.update(frozen_at="yesterday"), "began"),
+    "moves that are no digest": ("data/games.json", lambda rows: rows[0].update(moves="e4 e5"), "results"),
+    "an entry that is no JSON": (
+        "data/entered.json",
+        lambda rows: rows.append({"agent": "zoe", "why": "", "entry": "x"}),
+        "entered.json",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNJOINABLE)
+def test_invalid_former_export_is_named_before_the_start(name: str, tmp_path: Path) -> None:
+    public = Recipe("last-year", LAST_YEAR, options={"name": "cup-2012"}).export(tmp_path / "published")
+    path, how, field = UNJOINABLE[name]
+    if not (public.directory / path).exists():
+        (public.directory / path).write_text("[]")
+    change(public.directory / path, how)
+    plan = '[ratings]\nwith = ["../published/public"]\n'
+    with NewAnna(tmp_path / "b", THIS_YEAR, more=plan, name="cup-2013") as cup:
+        problem, no_key = export_problems(cup.planned, cup.planned)
+
+    assert problem.startswith("ratings will not be joined with former contests: ")
+    assert field in problem
+    assert "organiser.key is missing" in no_key
 
 
 FORGERIES: dict[str, tuple[str, Callable[[Any], object], str]] = {

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameContent, GameResult, Pairing
+from judge.contest_view.export import CONTRADICTIONS
 from judge.contest_view.view import ContestView
 from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import (
@@ -24,7 +25,7 @@ from judge.journal.events import (
 )
 from judge.journal.state import ContestState
 from judge.publish.verify.log import ReadLog
-from judge.publish.verify.records import CONTRADICTIONS, Outcomes, result_of
+from judge.publish.verify.records import Outcomes, result_of
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.base import by_seed
 from judge.tournament.formats.sequential import Sequential

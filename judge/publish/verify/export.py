@@ -23,7 +23,7 @@ from judge.base.progress import Tracker, untracked
 from judge.base.text import percent
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import OPEN_STATES, AttemptState, GameState, PublishedGame
-from judge.contest_view.export import CHANCE, MAX_TABLE_BYTES, load_export
+from judge.contest_view.export import CHANCE, CONTRADICTIONS, MAX_TABLE_BYTES, load_export
 from judge.contest_view.joined import JOINED, FormerContest
 from judge.contest_view.values import chance_words
 from judge.contest_view.view import ContestView
@@ -44,7 +44,7 @@ from judge.publish.verify.log import (
     uncounted_attempts,
     undecided,
 )
-from judge.publish.verify.records import CONTRADICTIONS, VerifiedRecord, chain_problems, check_record
+from judge.publish.verify.records import VerifiedRecord, chain_problems, check_record
 from judge.publish.verify.sample import Sample
 from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest

@@ -20,9 +20,6 @@ from judge.sandbox.archive import EMPTY
 from judge.sandbox.box import FolderKind
 from judge.tournament.schedule import bare
 
-CONTRADICTIONS = (InputError, ValueError, LookupError, ArithmeticError, TypeError, AttributeError, RecursionError)
-"""Errors of a computation with values that contradict each other."""
-
 States = Mapping[FolderKind, str]
 """Digests of an agent's folders."""
 
