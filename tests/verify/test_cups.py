@@ -351,7 +351,7 @@ def add_a_contest_at_the_top(forger: CupForger) -> None:
     shutil.copyfile(forger.directory / "open/contest.json", forger.directory / "contest.json")
 
 
-UNEXPECTED = {
+UNEXPECTED: dict[CupForgery, str] = {
     add_an_unnamed_league: "later/log/checkpoint",
     add_tables_at_the_top: "data/standings.json",
     add_a_contest_at_the_top: "contest.json",
@@ -378,7 +378,7 @@ def test_forged_contest_with_the_document_of_a_cup_is_found(
     change(logged_copy.directory / "data/standings.json", lambda rows: rows[0].update(points=9.0))
     terms = {"after": "", "promoted": 0, "promotes_new": False, "medals": True, "terms": "0" * 64}
     announced = AnnouncedLeague.model_validate({"name": "spring", "contest": "spring-cup", **terms})
-    documents = {
+    documents: dict[str, CupDocument | Announcement] = {
         "cup": CupDocument(name="spring-cup", leagues=(ExportedLeague(name="spring"),) * leagues),
         "announcement": Announcement(name="spring-cup", leagues=(announced,) * leagues),
     }
