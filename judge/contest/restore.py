@@ -160,6 +160,9 @@ def _write(source: Path, folder: Path, manifest: BackupManifest, store: str, tra
         if target is None or not planned.keeps_own_database:
             raise InputError(f"{target}: the contest's database is outside its folder; move it to its place by hand")
         target.parent.mkdir(parents=True, exist_ok=True)
+        for end in ("", "-wal", "-shm", "-journal"):  # SQLite would read them with the database that was checked
+            if os.path.lexists(f"{target}{end}"):
+                raise InputError(f"{source}: {target.name}{end} is among its files; use another backup")
         shutil.copyfile(database, target)
         if sha256_of(target) != manifest.database:
             raise InputError(f"{database}: missing or changed; use another backup")

@@ -340,6 +340,8 @@ CHANGES: dict[str, Callable[[Path, Any], object]] = {
     "a name with NUL": with_files("a\0b"),
     "the plan's own partial name": with_files("contest.toml.partial"),
     "a file in a file": with_files("a", "a/b"),
+    "a log of the database": with_files("contest.db-wal"),
+    "a journal of the database": with_files("contest.db-journal"),
     "a record that is no digest": in_manifest("stored", ["../../x"]),
     "an agent with other files": in_manifest("programs", {"anna": "0" * 64}),
     "an agent that is no digest": in_manifest("agents", {"../x": "../y"}),
