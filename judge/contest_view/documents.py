@@ -158,7 +158,7 @@ def agents_document(view: ContestView) -> dict[str, Any]:
 
 
 def _entered_agent(view: ContestView, agent: Participant) -> dict[str, Any]:
-    seat = agent.entry.seat
+    seat, disqualified = agent.entry.seat, view.disqualified.get(agent.name, "")
     return {
         "number": agent.number,
         "name": agent.name,
@@ -169,8 +169,8 @@ def _entered_agent(view: ContestView, agent: Participant) -> dict[str, Any]:
         "runtime": seat.runtime,
         "files": seat.digest,
         "clock": view.snapshot.clocks.get(agent.name, ""),
-        "state": "disqualified" if agent.out else "withdrawn" if agent.withdrawn else "plays",
-        "why": agent.out or agent.withdrawn,
+        "state": "disqualified" if disqualified else "withdrawn" if agent.withdrawn else "plays",
+        "why": disqualified or agent.withdrawn,
     }
 
 

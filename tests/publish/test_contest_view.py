@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 
 from judge.base.errors import InputError
-from judge.contest_view.documents import standings_document
+from judge.contest.contest import Contest
+from judge.contest_view.documents import agents_document, standings_document
 from judge.contest_view.export import load_claimed
 from judge.contest_view.view import ContestView
+from judge.publish.export.export import publish
+from judge.transparency.keys import make_key
+from judge.transparency.log import WITNESS_FOLDER
 from tests.contests import LATE_AND_WITHDRAWN, ROUND_ROBIN, WITHDRAWN, Recipe
 from tests.publish.public import Public, change
 
@@ -39,6 +43,36 @@ def test_views_of_a_store_and_of_its_export_are_equal(name: str, tmp_path: Path)
 
     assert expected == parts
     assert expected == exported
+
+
+@pytest.mark.parametrize("form", WITHDRAWN)
+def test_an_agent_that_withdrew_is_not_called_disqualified(form: str, tmp_path: Path) -> None:
+    """Also where its results are annulled."""
+    with WITHDRAWN[form].contest(tmp_path / "cup") as cup:
+        states = {
+            agent["name"]: (agent["state"], agent["why"]) for agent in agents_document(cup.contest.view())["agents"]
+        }
+
+    assert ("withdrawn", "the author asked for it") == states.pop("anna")
+    assert {("plays", "")} == set(states.values())
+
+
+def test_checkpoint_signed_during_an_export_is_not_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be of a longer log than the one that is exported, which would look rewritten."""
+    with ROUND_ROBIN.contest(tmp_path / "cup") as cup:
+        witnesses = cup.folder / WITNESS_FOLDER
+        witnesses.mkdir(exist_ok=True)
+        read = Contest.read
+
+        def read_and_be_signed(contest: Contest) -> ContestView:
+            view = read(contest)
+            (witnesses / "0123abcd").write_bytes(b"of a longer log")
+            return view
+
+        monkeypatch.setattr(Contest, "read", read_and_be_signed)
+        publish(cup.contest, tmp_path / "public", tmp_path / "private", make_key(tmp_path / "organiser.key"))
+
+    assert not (tmp_path / "public/log/witness").exists()
 
 
 CHANGES: dict[str, tuple[str, Callable[[Any], object]]] = {

@@ -151,6 +151,7 @@ def _write(
         for folder in ("games", "agents", "pairs", "rounds"):
             (target / PagePlace(f"{folder}/x", language, spoken).file).parent.mkdir(parents=True)
     private.mkdir(mode=0o700, parents=True)
+    witnessed = witnessed_files(contest.planned.folder)  # before the log, which must begin with what they have signed
     published, warnings = with_joined(contest.read(), contest.planned)
     added = [(page.path, page.title) for page in options.added]
     published = replace(published, above=options.above, added_pages=added)
@@ -185,7 +186,6 @@ def _write(
     for name, data in certificate_files(published).items():
         (target / "data" / name).write_bytes(data)
     log = ContestLog.of(published.name, published.journal)
-    witnessed = witnessed_files(contest.planned.folder)
     signers = [name.removeprefix(WITNESSED) for name in witnessed]
     for name, data in (*log.files(key), *witnessed.items()):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
