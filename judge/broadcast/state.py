@@ -213,10 +213,24 @@ class Live:
                     self._measured += 1
             case Unscored():
                 game = self.games.pop(event.game, None)
-                if game is not None:
-                    first, second = game.names
-                    self._wait(NextGame(game=event.game, round=0, table=0, first=first, second=second))
+                names = self._annul(event.game, event.attempt) if event.state == "annulled" else None
+                if names := game.names if game is not None else names:
+                    self._wait(NextGame(game=event.game, round=0, table=0, first=names[0], second=names[1]))
         self.version += 1
+
+    def _annul(self, game: int, attempt: int) -> tuple[str, str] | None:
+        """Remove a result, and return the agents; None if it is not among the last."""
+        found = [(event, names) for event, names in self.ended if (event.game, event.attempt) == (game, attempt)]
+        if not found:
+            return None
+        self.ended = [each for each in self.ended if each not in found]
+        for results in self.ended_by_agent.values():
+            for each in found:
+                if each in results:
+                    results.remove(each)
+        self.last_games = [each for each in self.last_games if each.game != game]
+        self.evaluated.pop(game, None)
+        return found[0][1]
 
     def shown(self, agent: str) -> str:
         return self.titles.get(agent) or agent

@@ -50,9 +50,9 @@ def started(game: int, first: str = FIRST, second: str = SECOND, attempt: int = 
     return events.GameStarted(seq=seq, game=game, attempt=attempt, at=AT, first=first, second=second)
 
 
-def ended(game: int, outcome: str = "") -> events.Ended:
+def ended(game: int, outcome: str = "", attempt: int = 1) -> events.Ended:
     result: dict[str, Any] = {"verdict": "win", "winner": 0, "score": "1 : 0", "moves": 9, "record": ""}
-    return events.Ended(game=game, attempt=1, at=AT, outcome=outcome, **result)
+    return events.Ended(game=game, attempt=attempt, at=AT, outcome=outcome, **result)
 
 
 @pytest.mark.parametrize("family", ["board", "chess", "stratego"])
@@ -183,6 +183,19 @@ def test_followed_agent_has_its_last_five_results_newest_first() -> None:
     assert all(number not in results for number in ("00009", "00028"))
     assert {"anna", "bert", "<carl>"} == set(live.ended_by_agent)
     assert all(len(each) == 5 for each in live.ended_by_agent.values())
+
+
+def test_annulled_result_is_no_result_and_its_game_is_next() -> None:
+    annulled = events.Unscored(game=1, attempt=1, at=AT, state="annulled", reason="a mistake")
+    live = live_of(started(1), ended(1), started(2), ended(2), annulled)
+    assert [2] == [event.game for event, _ in live.ended] == [game.game for game in live.last_games]
+    assert ([2], [2]) == tuple([event.game for event, _ in live.ended_by_agent[name]] for name in (FIRST, SECOND))
+    assert [(1, FIRST, SECOND)] == [(coming.game, coming.first, coming.second) for coming, _ in live.next_games()]
+
+    for event in (started(1, attempt=2), ended(1, attempt=2)):
+        live.apply(event)
+    assert [1, 2] == [event.game for event, _ in live.ended]
+    assert not [*live.next_games()]
 
 
 def test_each_game_and_each_agent_is_shown_with_its_league() -> None:
