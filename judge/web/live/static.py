@@ -9,6 +9,7 @@
 Every file is replaced atomically, `head.json` after the events, so readers never see partial files.
 """
 
+import hashlib
 import json
 import shutil
 import time
@@ -36,6 +37,7 @@ class StaticSite:
             raise InputError(f"{directory}: has other files; give a new directory, or one that this command made")
         self._hub, self._pages, self._directory = pages.hub, pages, directory
         self._written: dict[str, bytes] = {}
+        """SHA-256 by path."""
         self._games: dict[str, tuple[object, ...]] = {}
         self._shown: tuple[int, int] | None = None
         """Numbers of the contest's state and of the live state that the pages show."""
@@ -59,6 +61,7 @@ class StaticSite:
             self._log, self._next_file = live.log, 0
             for old in self._directory.glob("feed/*.ndjson"):
                 old.unlink()
+                self._written.pop(f"feed/{old.name}", None)
         now = self._pages.edition(), live.version
         if now != self._shown and self._pages.is_current():
             self._write_pages()
@@ -115,9 +118,10 @@ class StaticSite:
             self._put(place.file, pages.games.all(live, 0, place, final=final).data)
 
     def _put(self, path: str, data: bytes) -> None:
-        if self._written.get(path) == data:
+        digest = hashlib.sha256(data).digest()
+        if self._written.get(path) == digest:
             return
-        self._written[path] = data
+        self._written[path] = digest
         place = self._directory / path
         place.parent.mkdir(parents=True, exist_ok=True)
         partial = place.with_name(place.name + PARTIAL)

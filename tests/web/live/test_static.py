@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.broadcast.log import LOG_FILE
 from judge.cli.contest.publish import checked_archive
 from judge.contest.contest import Contest
 from judge.contest_view.values import conditions_of
@@ -166,6 +167,29 @@ def test_every_event_is_in_one_file_and_the_files_can_be_made_again(tmp_path: Pa
         for name in ("index.html", "games/00040.html", "records/00040.json", "data/games.csv", "live.js"):
             assert (public / name).stat().st_size, name
         assert not list(public.rglob("*.partial"))
+
+
+def test_feed_of_a_log_with_another_name_is_written_again(tmp_path: Path) -> None:
+    """A judge that repairs its log gives it a new name; all other lines are equal."""
+    public = tmp_path / "public"
+    with Cup(tmp_path / "cup", PAIR, form='name = "round-robin"\ngames = 40') as cup:
+        cup.play()
+        complete_log(cup)
+        with closing(LivePages(cup.planned, is_static=True)) as pages:
+            site = StaticSite(pages, public)
+            site.write()
+            before = {path.name: path.read_bytes() for path in public.glob("feed/*.ndjson")}
+            first, *lines = (cup.folder / LOG_FILE).read_bytes().splitlines(keepends=True)
+            renamed = first.replace(events(cup)[0]["log"].encode(), b"0" * 32)
+            (cup.folder / "new").write_bytes(b"".join([renamed, *lines]))
+            (cup.folder / "new").replace(cup.folder / LOG_FILE)
+            site.write()
+
+        after = {path.name: path.read_bytes() for path in public.glob("feed/*.ndjson")}
+    assert len(before) > 1
+    assert before.keys() == after.keys()
+    assert before["000000.ndjson"] != after.pop("000000.ndjson")
+    assert after.items() <= before.items()
 
 
 def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> None:
