@@ -70,7 +70,7 @@ class Recipe:
     happens: Callable[[Cup], object] = Cup.play
     pages: PageOptions = ENGLISH
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Other arguments of `Cup`."""
+    """Other arguments of `Cup`. Its log begins as that of `judge contest run`, unless they say otherwise."""
 
     def contest(self, folder: Path) -> Cup:
         """A copy of the contest in a folder, which is created if missing; to be closed."""
@@ -90,7 +90,7 @@ class Recipe:
         return f"{self.name}-{hashlib.sha256(json.dumps(words).encode()).hexdigest()[:8]}"
 
     def _play(self, folder: Path) -> None:
-        with steady_clock(), Cup(folder, self.cast, self.form, self.more, **self.options) as cup:
+        with steady_clock(), Cup(folder, self.cast, self.form, self.more, **{"drawn": nothing, **self.options}) as cup:
             self.happens(cup)
 
     def _export(self, folder: Path) -> None:
@@ -217,7 +217,7 @@ ROUND_ROBIN = Recipe(
 
 PAIR: Cast = {"anna": player("anna", 0.9), "bert": player("bert", 0.6)}
 
-LOGGED = Recipe("logged", PAIR, happens=with_a_remark, options={"drawn": nothing})
+LOGGED = Recipe("logged", PAIR, happens=with_a_remark)
 """Two agents whose first game was void once: a log of eleven leaves."""
 
 SWISS = 'name = "swiss"\nrounds = 4\ngames = 2'
@@ -244,7 +244,7 @@ JOINING = Recipe(
     LADDER,
     "[failures]\nlimit = 0.5\nafter = 3",
     with_a_submission,
-    options={"first": 4, "drawn": nothing},
+    options={"first": 4},
 )
 """A ladder that runs, and a submission that passed after the start."""
 

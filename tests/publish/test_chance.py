@@ -22,7 +22,7 @@ from judge.record.spec import GameSpec
 from judge.store.contests import Store
 from judge.tournament.snapshot import commitment_to, contest_key, game_seed
 from tests.contest.cups import CHANCE
-from tests.contests import Recipe
+from tests.contests import Recipe, nothing
 from tests.publish.cups import STRONG_TO_WEAK, Cup, player
 from tests.publish.public import Public, change, sign_again
 
@@ -95,7 +95,7 @@ def test_nothing_in_an_export_foretells_the_games_to_come(unfinished: tuple[Publ
 
 def test_seed_fixed_by_the_organiser_is_reported_as_predictable(tmp_path: Path) -> None:
     """The control: the same attack finds the next game, so the pages say that it can."""
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, seed=815) as cup:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, seed=815, drawn=nothing) as cup:
         cup.play(6)
         public = cup.export(tmp_path)
         game = cup.store.issue(NAME, "here")
@@ -131,7 +131,7 @@ def problems(public: Public) -> Sequence[str]:
 
 def test_a_lot_of_a_swiss_that_fell_the_other_way_is_found_when_chance_is_revealed(tmp_path: Path) -> None:
     """Who sits first in the first round. Until the end either may; then one of the two is a lie."""
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 1\ngames = 1') as cup:
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, 'name = "swiss"\nrounds = 1\ngames = 1', drawn=nothing) as cup:
         cup.play(1)
         early = cup.export(tmp_path / "early")
         assert [] == problems(early)

@@ -18,7 +18,7 @@ from judge.testing import Agent
 from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing
-from tests.contests import Recipe
+from tests.contests import Recipe, nothing
 from tests.publish.cups import Cast, Cup, Player, player
 from tests.publish.public import Public, change, sign_again
 
@@ -101,7 +101,7 @@ def test_game_that_repeats_one_of_a_joined_contest_counts_once(tmp_path: Path) -
     form, plan = 'name = "round-robin"\ngames = 2', '[ratings]\nwith = ["../last"]\n'
     with Cup(tmp_path / "last", TWINS, form, openings=OPENING, name="last-cup", seed=5) as last:
         last.play()
-    with Cup(tmp_path / "cup", TWINS, form, plan, openings=OPENING, seed=6) as cup:
+    with Cup(tmp_path / "cup", TWINS, form, plan, openings=OPENING, seed=6, drawn=nothing) as cup:
         cup.play()
         public = cup.export(tmp_path)
     contest = load_claimed(public.directory)

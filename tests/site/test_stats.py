@@ -39,7 +39,7 @@ def test_the_games_of_a_contest_and_of_its_export_count_once(cup: Cup, exported:
     assert {each["agent"] for each in before} == {each["agent"] for each in joined}
     assert [8, 8, 8, 8, 8] == [each["games"] for each in joined]
     assert {2} == {len(versions) for versions in twice["histories"].values()}
-    assert re.search(r"spring-cup +2013-03-01 +same", run("stats", cup.folder, exported.directory))
+    assert re.search(r"spring-cup +2013-03-02 +same", run("stats", cup.folder, exported.directory))
 
 
 def test_an_anchor_holds_the_scale(cup: Cup) -> None:

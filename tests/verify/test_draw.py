@@ -30,10 +30,11 @@ from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import fingerprint, make_key
 from tests.contest.cups import CHANCE, won_by
 from tests.contest.rounds import decided_after
-from tests.contests import PAIR, Recipe, nothing
+from tests.contests import PAIR, Recipe, nothing, steady_clock
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public
 from tests.verify import independent_reading
+from tests.verify.by_node import problems as problems_by_node
 from tests.verify.log_forgeries import export_contest, in_document, other_digest, rewrite
 from tests.verify.second_opinion import accepted, second_opinion
 
@@ -69,7 +70,7 @@ DRAWS: dict[str, tuple[Callable[[Public], None], str]] = {
     ),
     "no freeze": (
         in_contest(lambda each: each.update(freeze=None)),
-        "the log locks in the entries, but the draw in contest.json does not depend on it",
+        "the draw in contest.json does not depend on the log, so the organiser could choose it",
     ),
 }
 
@@ -81,6 +82,19 @@ def test_a_draw_that_was_chosen_is_found(forgery: str, logged_copy: Public) -> N
 
     assert problem in verify_export(logged_copy.directory, logged_copy.public_key).problems
     assert independent_reading.problems(logged_copy.directory)
+
+
+def test_secret_that_was_not_announced_is_found_by_both_verifiers(tmp_path: Path) -> None:
+    """The log begins with the creation, so the organiser can choose the secret when all entries are known."""
+    with steady_clock(), Cup(tmp_path / "cup", PAIR) as cup:
+        cup.play()
+        public = cup.export(tmp_path)
+
+    problem = "the draw in contest.json does not depend on the log, so the organiser could choose it"
+    assert [problem] == list(verify_export(public.directory, public.public_key).problems)
+    by_node = problems_by_node(public.directory, public.public_key)
+    assert ["contest.json: its draw does not depend on the log"] == by_node
+    assert ["no draw depends on the log"] == independent_reading.problems(public.directory)
 
 
 def exchange(document: Any) -> None:

@@ -19,7 +19,7 @@ from judge.publish.export.export import PageOptions
 from judge.publish.verify.export import verify_export
 from judge.statistics.ratings import join_contests
 from judge.web.live.pages import LivePages
-from tests.contests import Recipe
+from tests.contests import Recipe, nothing, steady_clock
 from tests.publish.cups import Cast, Cup, player
 from tests.publish.public import Public, change, sign_again
 from tests.publish.test_tables import check_columns
@@ -41,10 +41,12 @@ class NewAnna(Cup):
 @pytest.fixture(scope="module")
 def this_year(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cup]:
     folder = tmp_path_factory.mktemp("years")
-    with Cup(folder / "last-year", LAST_YEAR, name="cup-2012") as last_year:
+    with steady_clock(), Cup(folder / "last-year", LAST_YEAR, name="cup-2012", drawn=nothing) as last_year:
         last_year.play()
-    with NewAnna(folder / "this-year", THIS_YEAR, more=RATINGS, name="cup-2013") as cup:
+    with steady_clock():
+        cup = NewAnna(folder / "this-year", THIS_YEAR, more=RATINGS, name="cup-2013", drawn=nothing)
         cup.play()
+    with cup:
         yield cup
 
 
@@ -80,7 +82,7 @@ def test_the_page_of_an_agent_shows_its_history(joined: Public) -> None:
     for page, is_new in (("agents/001.html", True), ("agents/002.html", False)):
         text = (joined.directory / page).read_text()
         table, chart = text.partition("Rating history</h2>")[2].partition("</table>")[::2]
-        rows = re.findall(r'<th scope="row"><bdi>(\S+)</bdi></th><td>2013-03-01</td>', table)
+        rows = re.findall(r'<th scope="row"><bdi>(\S+)</bdi></th><td>2013-03-02</td>', table)
         assert ["cup-2012", "cup-2013"] == rows
         assert is_new == ("(new version)" in table)
         assert 2 == chart.partition("</figure>")[0].count('<circle class="dot"')

@@ -22,7 +22,17 @@ from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import cup
 from tests.contest.giving import give, previewed
-from tests.contests import LATE_AND_WITHDRAWN, LATE_ENTRY, SWISS, WITH_ZOE, WITHDRAWN, Recipe, submit
+from tests.contests import (
+    LATE_AND_WITHDRAWN,
+    LATE_ENTRY,
+    SWISS,
+    WITH_ZOE,
+    WITHDRAWN,
+    Recipe,
+    nothing,
+    steady_clock,
+    submit,
+)
 from tests.examples import of_evidence
 from tests.faults.test_backup_killed import in_a_fork
 from tests.publish.cups import STRONG_TO_WEAK, Cup
@@ -50,8 +60,8 @@ def join(contest: Contest, agent: str = LATE, key: str = "") -> Any:
     return give(contest, order("enter", agent, key))
 
 
-def begun(folder: Path, form: str = SWISS) -> Cup:
-    found = Cup(folder, WITH_ZOE, form, first=len(STRONG_TO_WEAK))
+def begun(folder: Path, form: str = SWISS, drawn: Callable[[Store], object] | None = None) -> Cup:
+    found = Cup(folder, WITH_ZOE, form, first=len(STRONG_TO_WEAK), drawn=drawn)
     submit(found, LATE, "eve")
     return found
 
@@ -142,7 +152,7 @@ def test_draw_without_an_agent_that_had_entered_is_found(
     def forged(view: StoredView) -> frozenset[str]:
         return frozenset(view.withdrawn) | ({LATE} if len(view.pairings) < 3 * (rounds + 1) else frozenset())
 
-    with begun(tmp_path / "cup") as contest:
+    with steady_clock(), begun(tmp_path / "cup", drawn=nothing) as contest:
         contest.play(1)
         join(contest.contest)
         monkeypatch.setattr(StoredView, "absent", property(forged))
@@ -154,7 +164,7 @@ def test_draw_without_an_agent_that_had_entered_is_found(
 
 
 def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: Path) -> None:
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS) as contest:
+    with steady_clock(), Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS, drawn=nothing) as contest:
         contest.play(4)
         contest.store.disqualify(contest.contest.name, FIRST, "by the organiser")
         contest.play()
@@ -173,7 +183,7 @@ def test_disqualification_after_the_draw_that_depends_on_it_is_found(tmp_path: P
 
 
 def test_games_of_an_agent_that_withdrew_are_no_fault_if_it_is_disqualified_later(tmp_path: Path) -> None:
-    with Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS) as contest:
+    with steady_clock(), Cup(tmp_path / "cup", STRONG_TO_WEAK, SWISS, drawn=nothing) as contest:
         leave(contest.contest, FIRST)
         contest.play(4)
         contest.store.disqualify(contest.contest.name, FIRST, "by the organiser")

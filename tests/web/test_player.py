@@ -30,6 +30,7 @@ from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status
 from tests.attacks.serving import serving as judge_serve
 from tests.broadcast.logs import PAIR
+from tests.contests import nothing
 from tests.patience import until
 from tests.publish.cups import Cup
 from tests.web.intake.conftest import ended, make_contest, make_token, players_of, send, serving
@@ -48,7 +49,7 @@ def exported(cup: Cup) -> Sequence[Path]:
 def test_contest_of_many_games_is_exported_after_a_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.web.player.contest_player.RETRY_EXPORT_S", 0.0)
     games = MAX_SERIAL_TASKS + 6
-    with Cup(tmp_path / "cup", PAIR, form=f'name = "round-robin"\ngames = {games}', more=STARTED) as cup:
+    with Cup(tmp_path / "cup", PAIR, form=f'name = "round-robin"\ngames = {games}', more=STARTED, drawn=nothing) as cup:
         cup.play()
         key = make_key(cup.folder / KEY_FILE)
         (cup.folder / "organiser.pem").write_bytes(public_pem(key.public_key()))
@@ -125,7 +126,7 @@ class TwoRuns(ContestProcess):
 def test_export_waits_for_reveal_and_failed_run_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge.contest.run_process.RETRY_INTERVAL_S", 0.0)
     freeze = "[freeze]\nlast_rounds = 1\nreveal_at = 2020-01-02T00:00:00Z\n"
-    with Cup(tmp_path / "cup", PAIR, more=f"{STARTED}{freeze}") as cup:
+    with Cup(tmp_path / "cup", PAIR, more=f"{STARTED}{freeze}", drawn=nothing) as cup:
         cup.play()
         make_key(cup.folder / KEY_FILE)
         process = TwoRuns(cup.planned.path)

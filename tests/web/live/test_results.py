@@ -21,6 +21,7 @@ from judge.transparency.keys import make_key, public_pem
 from judge.web.live.serve import publish_once
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.cli.test_watch import written
+from tests.contests import nothing
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.site.browser import Browser
 from tests.web.live.serving import serving_all
@@ -134,7 +135,7 @@ def test_live_page_without_scheduled_games_says_why(tmp_path: Path) -> None:
 
 def test_export_of_the_final_results_is_offered_as_an_archive(tmp_path: Path) -> None:
     """An export during the contest is not; the archive has the signed files, without links and others."""
-    with watched(tmp_path, PAIR, games=2) as contest:
+    with watched(tmp_path, PAIR, games=2, drawn=nothing) as contest:
         key = make_key(contest.cup.folder / "organiser.key")
         pem = tmp_path / "organiser.pem"
         pem.write_bytes(public_pem(key.public_key()))

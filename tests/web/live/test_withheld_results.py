@@ -224,7 +224,7 @@ def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_decisions_after_the_freeze_are_withheld_with_their_round(tmp_path: Path) -> None:
-    with Cup(tmp_path, STRONG_TO_WEAK, ROUND_ROBIN, FREEZE) as cup:
+    with Cup(tmp_path, STRONG_TO_WEAK, ROUND_ROBIN, FREEZE, drawn=nothing) as cup:
         store, name = cup.store, cup.contest.name
         while store.withheld_from(name) is None:
             cup.play(1)

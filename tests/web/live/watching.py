@@ -16,6 +16,7 @@ from judge.contest.event_log.moves import Connection
 from judge.contest.event_log.recorder import Recorder
 from judge.contest_games import ScheduledGame
 from judge.record.spec import RecordFile
+from judge.store.contests import Store
 from judge.testing import Agent, Say
 from tests import patience
 from tests.broadcast.logs import accept, play_next, recorder
@@ -82,12 +83,19 @@ def until(is_so: Callable[[], object], what: str) -> None:
 
 @contextmanager
 def watched(
-    folder: Path, cast: Cast, games: int = 2, more: str = "", form: str = "", titles: Mapping[str, str] | None = None
+    folder: Path,
+    cast: Cast,
+    games: int = 2,
+    more: str = "",
+    form: str = "",
+    titles: Mapping[str, str] | None = None,
+    drawn: Callable[[Store], object] | None = None,
 ) -> Iterator[Watched]:
-    """A contest that is watched, of a format or else a round robin of so many games a pairing."""
+    """A contest that is watched, of a format or else a round robin of so many games a pairing; `drawn` as for `Cup`."""
     form = form or f'name = "round-robin"\ngames = {games}'
     more = f"{more}\n[failures]\nafter = 1000"
-    with Cup(folder / "cup", cast, form, more, titles=titles) as cup, contextlib.closing(Watched(cup)) as found:
+    cup = Cup(folder / "cup", cast, form, more, titles=titles, drawn=drawn)
+    with cup, contextlib.closing(Watched(cup)) as found:
         yield found
 
 
