@@ -430,7 +430,7 @@ class _ComparedLog:
             if (attempts.running is not None) != (game.state == GameState.RUNNING):
                 running = f"attempt {attempts.running} is running" if attempts.running else "no attempt is running"
                 yield f"game {game.number}: {running} in the log, but it is {game.state} in the tables"
-            if attempts.counted is not None and game.state != GameState.DONE:
+            if attempts.counted is not None and game.state not in (GameState.DONE, ""):  # "" is a missing row
                 counted = f"attempt {attempts.counted} counts"
                 yield f"game {game.number}: {counted} in the log, but it is {game.state} in the tables"
 
