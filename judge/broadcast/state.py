@@ -213,9 +213,11 @@ class Live:
                     self._measured += 1
             case Unscored():
                 game = self.games.pop(event.game, None)
-                names = self._annul(event.game, event.attempt) if event.state == "annulled" else None
-                if names := game.names if game is not None else names:
-                    self._wait(NextGame(game=event.game, round=0, table=0, first=names[0], second=names[1]))
+                agents = None if game is None else game.names
+                if event.state == "annulled":
+                    agents = self._annul(event.game, event.attempt) or agents
+                if agents is not None:
+                    self._wait(NextGame(game=event.game, round=0, table=0, first=agents[0], second=agents[1]))
         self.version += 1
 
     def _annul(self, game: int, attempt: int) -> tuple[str, str] | None:
