@@ -23,6 +23,7 @@ from judge.publish.export.export import write_export
 from judge.publish.verify.export import verify_export
 from judge.sandbox.docker.reaper import reap
 from judge.transparency.keys import KEY_FILE, make_key
+from tests.contests import nothing
 from tests.examples import of_evidence, sized
 from tests.publish.cups import STRONG_TO_WEAK, Cup
 from tests.store.server import database
@@ -139,7 +140,7 @@ def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_pa
 
 @pytest.mark.parametrize("kind", ["sqlite", *of_evidence("postgresql")])
 def test_export_killed_at_any_moment_is_repeated(kind: str, tmp_path: Path, temporary: Path) -> None:
-    with database(kind) as url, Cup(tmp_path / "cup", STRONG_TO_WEAK, more=f'store = "{url}"') as cup:
+    with database(kind) as url, Cup(tmp_path / "cup", STRONG_TO_WEAK, more=f'store = "{url}"', drawn=nothing) as cup:
         make_key(cup.folder / KEY_FILE)
         cup.play(4)
         plan, exports = str(cup.planned.path), cup.folder / EXPORTS
