@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, BinaryIO
 
 from judge.base.errors import HostError, InputError, os_errors_as
+from judge.base.locks import lock
 
 PARTIAL = ".partial"
 
@@ -24,18 +25,45 @@ _NO_LINKS: int = getattr(os, "O_NOFOLLOW", 0)
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Raises OSError, without leaving a partial file."""
+    """Write the whole file. Simultaneous writers of a path wait for each other.
+
+    Raises OSError, without leaving a partial file. A killed process leaves one, which the next writer uses.
+    """
     partial = path.with_name(path.name + PARTIAL)
-    try:
-        with partial.open("wb") as file:
+    with _open_alone(partial) as file:
+        try:
             file.write(data)
             sync_file(file)
-        partial.replace(path)
-    except OSError:
-        with suppress(OSError):
-            partial.unlink()
-        raise
+            partial.replace(path)
+        except OSError:
+            with suppress(OSError):
+                partial.unlink()
+            raise
     sync(path.parent)
+
+
+def _open_alone(path: Path) -> BinaryIO:
+    """Create or empty a file, locked until it is closed. Raises OSError."""
+    while True:
+        file = path.open("ab")
+        try:
+            lock(file)
+            status = os.fstat(file.fileno())
+            if _is_at(path, status):
+                if status.st_size:
+                    file.truncate(0)
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # another writer has renamed or removed it
+
+
+def _is_at(path: Path, status: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(path.stat(), status)
+    except FileNotFoundError:
+        return False
 
 
 def create_private(path: Path, data: bytes) -> None:

@@ -4,12 +4,15 @@ import hashlib
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from judge.base.errors import HostError, InputError
+from judge.sandbox.machine.cores import waits
 from judge.store.files import Files, Incoming, sweep
+from tests.patience import until
 
 
 def test_stored_data_is_found_under_its_digest_unless_it_was_changed_or_is_missing(tmp_path: Path) -> None:
@@ -37,6 +40,28 @@ def test_a_disk_that_cannot_be_written_is_the_hosts_failure(tmp_path: Path) -> N
         Files(tmp_path / "file").put(b"x")
     with pytest.raises(HostError, match="make room"):
         Incoming(tmp_path / "file")
+
+
+def test_simultaneous_writers_of_equal_data_do_not_share_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one stops before its file has the final name, until the second one waits or has ended."""
+    files, fsync, digests = Files(tmp_path), os.fsync, list[str]()
+    second = threading.Thread(target=lambda: digests.append(files.put(b"hello")))
+
+    def fsync_and_start_second(file: int) -> None:
+        fsync(file)
+        if second.ident is None:
+            second.start()
+            until(lambda: waits(os.getpid()) or not second.is_alive())
+
+    monkeypatch.setattr(os, "fsync", fsync_and_start_second)
+    digests.append(files.put(b"hello"))
+    second.join()
+
+    assert 2 * [hashlib.sha256(b"hello").hexdigest()] == digests
+    assert b"hello" == files.get(digests[0])
+    assert digests[:1] == [path.name for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def partials(folder: Path) -> list[Path]:
