@@ -319,7 +319,7 @@ def _is_over(owner: str) -> bool:
 
 def run_script(recipe: ImageRecipe, *words: str, **variables: str) -> None:
     """Run images/rootfs.sh on this host. Raises HostError, and InputError for a wrong wheel."""
-    variables |= {"RELEASE": recipe.release, "PIP": f"{sys.executable} -m pip"}
+    variables |= {"RELEASE": recipe.release, "PIP": f"{sys.executable} -P -m pip"}
     _run(recipe, [str(ROOTFS_SCRIPT), *words], variables)
 
 

@@ -167,7 +167,12 @@ def finished(recipe: ImageRecipe, folder: Path) -> Path:
     return root
 
 
-def test_a_wheel_is_unpacked_for_the_python_of_the_image(tmp_path: Path) -> None:
+def test_a_wheel_is_unpacked_for_the_python_of_the_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a current directory of other people's files, which are not imported."""
+    (tmp_path / "current").mkdir()
+    for module in ("pip", "json", "random"):
+        (tmp_path / "current" / f"{module}.py").write_text("raise SystemExit('imported from the current directory')")
+    monkeypatch.chdir(tmp_path / "current")
     recipe = load_runtime("snake", written(tmp_path, f'extends = "python"\nwheels = ["{wheel(tmp_path)}"]\n'))
 
     root = finished(recipe, tmp_path)
