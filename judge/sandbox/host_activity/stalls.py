@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.util import Finalize
 from pathlib import Path
 from threading import Lock
@@ -39,12 +39,18 @@ class StallWatch:
         self._disks: list[Disk] = []
         self._lists = 0
         self._waiting: set[Hashable] = set()
-        self._pressure = Pressure(HOST_PRESSURE)
-        memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
-        theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
-        try:
+        with ExitStack() as at_end, ExitStack() as after_start:
+            at_end.callback(self._close_disks)
+            self._pressure = Pressure(HOST_PRESSURE)
+            at_end.callback(self._pressure.close)
+            memory = os.memfd_create("judge-stalls", os.MFD_CLOEXEC)
+            after_start.callback(os.close, memory)
             os.ftruncate(memory, SharedPage.SIZE)
             self._page = SharedPage(memory)
+            at_end.callback(self._page.close)
+            theirs, self._pipe = os.pipe2(os.O_CLOEXEC)
+            after_start.callback(os.close, theirs)
+            at_end.callback(os.close, self._pipe)
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", stall_probe.__file__, str(memory), str(theirs)],
                 pass_fds=(memory, theirs),
@@ -53,18 +59,16 @@ class StallWatch:
                 stderr=subprocess.DEVNULL,
                 process_group=0,  # no Ctrl-C from the terminal
             )
-        except OSError:
-            os.close(self._pipe)
-            self._pressure.close()
-            raise
-        finally:
-            os.close(memory)
-            os.close(theirs)
-        self._schedstat = os.open(PROC / str(self._process.pid) / "schedstat", os.O_RDONLY)
-        for cgroup in self.cgroups:
-            with suppress(OSError):  # Version 2 forbids both processes and children.
-                (cgroup / "cgroup.procs").write_text(str(self._process.pid), encoding="ascii")
-        self.attach_to(places)
+            after_start.close()  # a probe that ends breaks the pipe
+            at_end.callback(self._process.wait)
+            at_end.callback(self._process.kill)
+            self._schedstat = os.open(PROC / str(self._process.pid) / "schedstat", os.O_RDONLY)
+            at_end.callback(os.close, self._schedstat)
+            for cgroup in self.cgroups:
+                with suppress(OSError):  # Version 2 forbids both processes and children.
+                    (cgroup / "cgroup.procs").write_text(str(self._process.pid), encoding="ascii")
+            self.attach_to(places)
+            self._at_end = at_end.pop_all()
 
     @property
     def pid(self) -> int:
@@ -150,13 +154,7 @@ class StallWatch:
         return self._pressure.read()
 
     def close(self) -> None:
-        os.close(self._pipe)
-        self._process.kill()
-        self._process.wait()
-        os.close(self._schedstat)
-        self._page.close()
-        self._pressure.close()
-        self._close_disks()
+        self._at_end.close()
 
     def _close_disks(self) -> None:
         for disk in self._disks:

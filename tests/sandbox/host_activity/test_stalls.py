@@ -9,12 +9,14 @@ import time
 from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Thread
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
 from judge.base.procfs import stat_fields
 from judge.sandbox.box import Nearby
+from judge.sandbox.host_activity import stalls
 from judge.sandbox.host_activity.stall_probe import (
     SECTOR_NS,
     STALL_NS,
@@ -86,6 +88,26 @@ def test_a_probe_that_was_ended_is_stalled_from_then_on(tmp_path: Path) -> None:
         until(lambda: watch.stalled_ns() > first + STALL_NS)
         assert watch.stalled_ns() - first <= time.monotonic_ns() - since
     assert not Path(f"/proc/{pid}").exists()
+
+
+def test_start_that_fails_leaves_no_process_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The probe runs already when the kernel's files on it turn out to be hidden."""
+    started: list[subprocess.Popen[bytes]] = []
+    popen = subprocess.Popen
+
+    def start(*args: Any, **kwargs: Any) -> subprocess.Popen[bytes]:
+        started.append(popen(*args, **kwargs))
+        return started[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(stalls, "PROC", tmp_path)
+    before = sorted(Path("/proc/self/fd").iterdir())
+
+    with pytest.raises(FileNotFoundError, match="schedstat"):
+        StallWatch([Nearby((tmp_path,))])
+
+    (probe,) = started
+    assert (-signal.SIGKILL, before) == (probe.returncode, sorted(Path("/proc/self/fd").iterdir()))
 
 
 def test_probe_outlives_a_file_that_is_gone(tmp_path: Path) -> None:
