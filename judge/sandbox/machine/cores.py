@@ -7,15 +7,16 @@ core.
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from textwrap import shorten
-from threading import Event, Lock, Thread
 
 from judge.base.errors import InputError
-from judge.base.locks import lock, try_lock
+from judge.base.locks import CancellableWaits, try_lock
 from judge.base.procfs import program_name, started_ticks, status_field
 from judge.base.text import decode
 
@@ -170,10 +171,15 @@ class CoreLocks:
         while self._files:
             os.close(self._files.pop())
 
-    def wait(self) -> None:
+    def wait(self, waits: CancellableWaits | None = None) -> bool:
+        """False, with no core locked, if `waits` are cancelled first."""
+        waits = waits or CancellableWaits()
         self.waited = True
         for path in self._paths:
-            lock(self._open(path), shared=self._shared)
+            if not waits.lock(self._open(path), shared=self._shared):
+                self.__exit__()
+                return False
+        return True
 
     def take_if_free(self) -> bool:
         if self._files:
@@ -206,22 +212,22 @@ def take_one(of: Sequence[CoreLocks]) -> CoreLocks:
             return locks
     for locks in of:
         locks.report_holders()
-    won: list[CoreLocks] = []
-    deciding, is_decided = Lock(), Event()
-
-    def wait(locks: CoreLocks) -> None:
-        locks.wait()
-        with deciding:
-            if won:
+    waits = CancellableWaits()
+    winner: CoreLocks | None = None
+    pool = ThreadPoolExecutor(len(of))
+    try:
+        waiting = {pool.submit(locks.wait, waits): locks for locks in of}
+        locked = futures.wait(waiting, return_when=futures.FIRST_COMPLETED).done.pop()
+        locked.result()
+        winner = waiting[locked]
+        return winner
+    finally:
+        # A process that waits for a core, or has one, without need would end practice games and stop other judges.
+        waits.cancel()
+        pool.shutdown()
+        for locks in of:
+            if locks is not winner:
                 locks.__exit__()
-            else:
-                won.append(locks)
-                is_decided.set()
-
-    for locks in of:
-        Thread(target=wait, args=(locks,), daemon=True).start()
-    is_decided.wait()
-    return won[0]
 
 
 def is_free(core: Collection[int], tell: Tell) -> bool:

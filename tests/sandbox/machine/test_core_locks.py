@@ -16,7 +16,17 @@ import pytest
 from judge.base.errors import InputError
 from judge.host.build_images import build_images
 from judge.sandbox.machine import cores
-from judge.sandbox.machine.cores import CoreLocks, available, core_of, holder_of, is_free, take_one, whole_cores
+from judge.sandbox.machine.cores import (
+    CoreLocks,
+    available,
+    core_of,
+    holder_of,
+    is_free,
+    is_waited_for,
+    take_one,
+    waits,
+    whole_cores,
+)
 from tests.patience import PATIENCE_S, until
 
 HOLDER = """
@@ -92,8 +102,43 @@ def test_a_free_core_is_taken_first_and_else_the_first_to_become_free(directory:
         assert [(3,)] == [each.processors for each in won]
         free.__exit__()
         won[0].__exit__()
-    # who came too late let go of the other one
-    until(lambda: is_free((2,), silent), "a thread that came too late has a core")
+    assert is_free((2,), silent)
+
+
+def test_other_cores_are_not_waited_for_once_one_is_taken(directory: Path) -> None:
+    """A slot of two cores has its first one while it waits for its second one."""
+    with holder(2) as second, holder(3) as third:
+        wanted = [CoreLocks((1, 2), lambda _: None), CoreLocks((3,), lambda _: None)]
+
+        def free_third() -> None:
+            until(lambda: all(map(is_waited_for, (second.pid, third.pid))), "it does not wait for both")
+            third.kill()
+
+        freeing = threading.Thread(target=free_third)
+        freeing.start()
+        with take_one(wanted):
+            freeing.join()
+            assert not is_free((3,), silent)
+            assert is_free((1,), silent)
+            assert not is_waited_for(second.pid)
+            assert not waits(os.getpid())
+
+
+def test_interrupted_wait_for_one_of_two_cores_ends(directory: Path) -> None:
+    with holder(2) as second, holder(3) as third:
+
+        def interrupt() -> None:
+            until(lambda: all(map(is_waited_for, (second.pid, third.pid))), "it does not wait for both")
+            signal.pthread_kill(main_thread, signal.SIGINT)
+
+        main_thread = threading.get_ident()
+        interrupting = threading.Thread(target=interrupt)
+        interrupting.start()
+        with pytest.raises(KeyboardInterrupt):
+            take_one([CoreLocks((core,), lambda _: None) for core in (2, 3)])
+        interrupting.join()
+        assert not waits(os.getpid())
+    assert is_free((2, 3), silent)
 
 
 def test_a_lock_that_is_had_is_entered_again_and_is_free_afterwards(directory: Path) -> None:
