@@ -220,7 +220,7 @@ def _launched(manifest: AgentManifest, source: Path) -> AgentManifest:
 
 def _word_of_file(word: str, source: Path) -> str:
     path = word if word.startswith(("/", "\\")) else word.replace("\\", "/")
-    found = "" if is_file(source / word) else similar_path(source, path)
+    found = "" if file_inside(source, word) else similar_path(source, path)
     if not found or not is_file(source / found):
         return word
     if unicodedata.normalize("NFC", found) == unicodedata.normalize("NFC", word.removeprefix("./")):

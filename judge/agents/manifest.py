@@ -148,7 +148,7 @@ def _refuse_odd_words(manifest: AgentManifest, path: Path) -> None:
         if len(words) > MAX_WORDS:
             raise InputError(sentence(f"{path}: {field}: it has more than {MAX_WORDS} words"))
     first = next(iter(manifest.command), "./")
-    if len(parts := first.split()) != 1 and not is_file(path.parent / first):
+    if len(parts := first.split()) != 1 and file_inside(path.parent, first) is None:
         fix = quote(json.dumps([*parts, *manifest.command[1:]], ensure_ascii=False), 200)[1:-1]
         shown = quote(first, 80)
         raise InputError(sentence(f"{path}: command: {shown} is no program: no shell reads it, write command = {fix}"))

@@ -132,6 +132,13 @@ def test_a_wrong_manifest_is_refused_with_the_fix(tmp_path: Path, staging: Path,
     assert str(refused.value).isprintable()
 
 
+def test_program_outside_the_directory_is_no_program(tmp_path: Path, staging: Path) -> None:
+    """A file of this host, which is not in the agent's box."""
+    (tmp_path / "other run").touch()
+    with pytest.raises(InputError, match="other run' is no program"):
+        staged(tmp_path, staging, 'name = "mine"\ncommand = ["../other run"]')
+
+
 @pytest.mark.parametrize("command", [("./run", "RUN", "-Run"), ("./my run",)])
 def test_command_may_have_words_that_are_no_files_and_blanks(
     command: tuple[str, ...], tmp_path: Path, staging: Path
@@ -330,6 +337,8 @@ def test_an_info_file_of_the_ucc_contests_is_a_manifest(tmp_path: Path, staging:
     ("info", "words"),
     [
         ("gone\nme\n", "line 1"),
+        ("../../../../../../../../../etc/passwd\nme\n", "line 1"),
+        ("/etc/passwd\nme\n", "line 1"),
         ("run a\0b\nme\nC\n", r"command, word 2: it has the control character U\+0000"),
     ],
 )

@@ -229,7 +229,8 @@ def _cause(talk: RecordedTalk) -> str:
                 for similar in (similar_path(talk.program, path), similar_path(talk.program, f"{path}.py")):
                     if similar and similar.removesuffix(".py") != path:
                         return sentence(f"there is no {printable(path, 60)}, but {printable(similar, 60)}: {CASE}")
-            if what == "module" and (is_directory(talk.program / name) or is_file(talk.program / f"{name}.py")):
+            is_ours = "/" not in name and (is_directory(talk.program / name) or is_file(talk.program / f"{name}.py"))
+            if what == "module" and is_ours:
                 name = printable(name, 60)
                 return sentence(
                     f"{name} is in your archive, but Python searches for it in the folder of the started program: "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from judge.agents.agents import Agent, stage_agent
+from judge.agents.program_files import file_inside
 from judge.agents.programs import read_pe
 from judge.base.errors import HostError, InputError, JudgeError
 from judge.base.text import decode, printable_lines
@@ -310,7 +311,8 @@ class Examinee:
     def has_window(self) -> bool:
         """Whether it is a Windows program without console."""
         seat = self.agent.seat(self.policy)
-        program = read_pe(self.agent.program / seat.command[1]) if seat.runtime == WINE else None
+        file = file_inside(self.agent.program, seat.command[1]) if seat.runtime == WINE else None
+        program = read_pe(file) if file else None
         return program is not None and program.has_window
 
     def ask(

@@ -8,11 +8,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from judge.agents.builds import KINDS, is_built
-from judge.agents.program_files import similar_path
+from judge.agents.program_files import file_inside, similar_path
 from judge.agents.programs import read_elf
 from judge.agents.python_version import first_line
 from judge.base.bookkeeping import own_paths
-from judge.base.durable_files import is_file, read_bounded
+from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.text import nearest, printable, sentence
 
@@ -55,9 +55,8 @@ _LEVELS = (
 
 def why_not_started(program: Path, word: str, *, is_denied: bool = False) -> str:
     """Why a command's first word cannot start, and the fix; empty if unknown. `is_denied`: by EACCES."""
-    file = program / word
-    if word and not word.startswith("/") and is_file(file):
-        return fault_of_file(file, is_denied=is_denied)
+    if not word.startswith("/") and file_inside(program, word):
+        return fault_of_file(program / word, is_denied=is_denied)
     if word.startswith("./") or "/" in word.strip("/"):
         return _missing_file(program, word)
     return other_name(word)

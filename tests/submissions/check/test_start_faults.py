@@ -111,14 +111,19 @@ def test_a_static_program_of_this_host_has_no_fault(tmp_path: Path) -> None:
         ({}, "python", "python is called python3 here: use python3"),
         ({}, "nodejs", "nodejs is called node here"),
         ({}, "perl", ""),
+        ({}, "../empty", "there is no ../empty in the agent: send it"),
     ],
 )
 def test_a_program_that_is_not_there_is_looked_for(files: dict[str, str], word: str, said: str, tmp_path: Path) -> None:
+    """Only in the agent: other files are of this host."""
+    (tmp_path / "empty").touch()
+    agent = tmp_path / "agent"
+    agent.mkdir()
     for name, text in files.items():
-        (tmp_path / name).write_text(text)
+        (agent / name).write_text(text)
 
-    assert said in why_not_started(tmp_path, word)
-    assert bool(said) == bool(why_not_started(tmp_path, word))
+    assert said in why_not_started(agent, word)
+    assert bool(said) == bool(why_not_started(agent, word))
 
 
 def test_a_pointer_among_the_data_is_found(tmp_path: Path) -> None:
@@ -180,6 +185,16 @@ def test_agent_failing_for_a_known_reason_gets_a_hint(case: str, examined: Exami
     assert agent["fix"] in report.findings[0].fix
     if case == "no line end":
         assert "it wrote 'OK' without a line end" in report.findings[0].evidence
+
+
+@pytest.mark.docker  # for the list of runtimes that have the module
+def test_module_whose_name_is_a_path_of_this_host_is_not_in_the_archive(examined: Examine, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text("raise SystemExit(\"ModuleNotFoundError: No module named '/etc'\")")
+    (tmp_path / "agent.toml").write_text('name = "mine"\ncommand = ["python3", "main.py"]\nruntime = "python"\n')
+
+    fix = examined(tmp_path, "gomocup-standard", *QUICK, box="process").findings[0].fix
+
+    assert "only Python's standard library is installed" in fix
 
 
 @pytest.mark.docker
