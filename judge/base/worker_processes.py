@@ -231,7 +231,10 @@ def start_fork_server(module: str = __name__) -> dict[str, str]:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """Processes that start now import nothing from the current directory, where others may have put files."""
+    """Processes that start now import nothing from the current directory, where others may have put files.
+
+    The caller has locked `_starting`: threads share the environment.
+    """
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
@@ -331,7 +334,7 @@ def in_parallel(
     processes, other_work = min(usable, MAX_PROCESSES), iter(between)
     left = chain(first, waiting)
     chunks = iter(lambda: list(islice(left, TASKS_PER_CHUNK)), [])
-    with _safe_path():  # of multiprocessing's own process
+    with _starting, _safe_path():  # of multiprocessing's own process
         pool = ProcessPoolExecutor(processes, mp_context=_SPAWN, initializer=_begin_short_tasks)
     with pool:
         begun = list(islice(chunks, CHUNKS_PER_PROCESS * processes))
