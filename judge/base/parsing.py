@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Protocol, TypeVar, cast, get_args, get_origin
@@ -13,10 +13,15 @@ from judge.base.errors import InputError
 from judge.base.text import printable, suggest
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 FailFastTuple = Annotated[tuple[T, ...], Field(fail_fast=True)]
 FailFastList = Annotated[list[T], Field(fail_fast=True)]
-"""Fields of models of foreign JSON. They have one error at most, because each takes 700 bytes."""
+FailFastDict = Annotated[dict[K, T], Field(fail_fast=True)]
+FailFastMapping = Annotated[Mapping[K, T], Field(fail_fast=True)]
+"""Fields of models of foreign JSON. They have one error at most, because each takes 700 bytes. A dict of single values
+needs it not: its keys are few (`MAX_KEYS`).
+"""
 
 FIRST_YEAR, LAST_YEAR = 1970, 9000
 """Of moments: others may have no equivalent in UTC."""

@@ -30,7 +30,7 @@ from judge.agents.store import AgentStore
 from judge.base.durable_files import read_bounded, sha256_of
 from judge.base.errors import HostError, InputError, StoreDamagedError, os_errors_as
 from judge.base.owner import owned_directory
-from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
+from judge.base.parsing import FailFastMapping, FailFastTuple, FrozenModel, parse_json
 from judge.base.progress import Tracker, untracked
 from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
@@ -76,7 +76,7 @@ class BackupManifest(FrozenModel):
     log_root: Digest
     games: int = Field(ge=0)
     """Games with a result."""
-    files: Mapping[str, FileCopy]
+    files: FailFastMapping[str, FileCopy]
     """By path in the contest's folder."""
     keys: FailFastTuple[str] = ()
     """Paths of private keys and passwords, not in the backup."""

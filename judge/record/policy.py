@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, fie
 
 from judge.base.durable_files import is_file
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, FrozenModel, complaint
+from judge.base.parsing import FailFastDict, FailFastTuple, FrozenModel, complaint
 from judge.base.resources import POLICIES
 from judge.base.text import quote, suggest
 from judge.base.toml_files import line_of, parse, read_text, validated
@@ -239,7 +239,7 @@ class Policy(FrozenModel):
     name: str
     about: str = ""
     game: GameChoice
-    protocol: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    protocol: FailFastDict[str, dict[str, Any]] = Field(default_factory=dict)
     """Options per protocol, such as `[protocol.gomocup]`."""
     clock: ClockPolicy = ClockPolicy()
     bytes: BytesPolicy = BytesPolicy()
@@ -250,7 +250,7 @@ class Policy(FrozenModel):
     """Runtimes that agents may request: built-in ones, and those of `judge images build NAME --from`."""
     runtimes: dict[str, str] = Field(default_factory=dict)
     """Additional runtimes with a local image (tag or digest)."""
-    points: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    points: FailFastDict[str, tuple[float, float]] = Field(default_factory=dict)
     """Scores by the outcome word of the result line: (named seat, other seat)."""
     attempts: int = Field(default=3, ge=1)
     """Maximum attempts of a void game before the organiser decides."""

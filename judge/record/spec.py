@@ -10,7 +10,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints
 
 from judge.base.durable_files import read_bounded, write_durably
-from judge.base.parsing import FailFastTuple, FrozenModel, Model, MomentText, canonical_json, parse_foreign
+from judge.base.parsing import (
+    FailFastDict,
+    FailFastTuple,
+    FrozenModel,
+    Model,
+    MomentText,
+    canonical_json,
+    parse_foreign,
+)
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.policy import Policy
@@ -157,7 +165,7 @@ class SeatRecord(FrozenModel):
     """Its self-description, by keyword."""
     notes: FailFastTuple[str]
     """Messages and ignored output, without private ones."""
-    folders: dict[FolderKind, FolderRecord] = Field(default_factory=dict)
+    folders: FailFastDict[FolderKind, FolderRecord] = Field(default_factory=dict)
 
 
 class Placement(FrozenModel):
@@ -177,7 +185,9 @@ class Placement(FrozenModel):
     """The longest call that thawed a box with the freezer `engine`. It is part of the turn's time."""
     host: str = ""
     """Machine that played the game."""
-    images: dict[str, ImageFacts] = Field(default_factory=dict, max_length=2, exclude_if=lambda images: not images)
+    images: FailFastDict[str, ImageFacts] = Field(
+        default_factory=dict, max_length=2, exclude_if=lambda images: not images
+    )
     """Of the seats' boxes, by runtime."""
 
 

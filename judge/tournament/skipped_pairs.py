@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, FrozenModel
+from judge.base.parsing import FailFastMapping, FailFastTuple, FrozenModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Skip(FrozenModel):
     """The earlier contest of the league above, whose relegated agents play here; empty: none."""
     groups: FailFastTuple[str] = ()
     """Groups or leagues that leave out pairs, such as "2"; empty: all."""
-    agents: Mapping[str, SourcedRating] = {}
+    agents: FailFastMapping[str, SourcedRating] = Field(default_factory=dict)
     """Ratings set by hand, by agent. In a contest that has begun: the ratings in use."""
 
     @model_validator(mode="after")

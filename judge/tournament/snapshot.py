@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal, Protocol, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from judge.base.errors import InputError
-from judge.base.parsing import FailFastTuple, FrozenModel, StrictDatetime, canonical_json, parse_json
+from judge.base.parsing import FailFastDict, FailFastTuple, FrozenModel, StrictDatetime, canonical_json, parse_json
 from judge.games import new_game
 from judge.record.policy import AgentClocks, Policy
 from judge.record.seeds import Key, Seed, derived, numbers
@@ -166,7 +166,7 @@ class Snapshot(FrozenModel):
     folders_from: str = ""
     """As the organiser named it; empty: all are empty."""
     entries: FailFastTuple[SnapshotEntry] = Field(min_length=2)
-    images: dict[str, SnapshotImage]
+    images: FailFastDict[str, SnapshotImage]
     """Required runtimes, by name."""
     host: dict[str, Any] = Field(default_factory=dict)
     """For information only."""

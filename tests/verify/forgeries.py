@@ -866,7 +866,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "a tile of no log": Forgery(add_file("log/tile/0/001", bytes(32)), FILES),
     "a program of no export": Forgery(add_file("winner.exe", b"anna"), READING),
     # Impossible measurements.
-    "a game of negative length, fitted": fitted(of_record(seconds=-100.0), READING),
+    "a game of negative length": Forgery(of_record(seconds=-100.0), READING),
     "a judge that was early, fitted": fitted(of_record(judge_late_ms=-1.0), READING),
     "negative memory, fitted": fitted(of_first_seat(memory_peak_bytes=-1), READING),
     "negative processor time, fitted": fitted(of_first_seat(cpu_ms=-1), READING),

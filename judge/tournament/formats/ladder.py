@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from judge.base.parsing import FrozenModel, StrictDatetime
+from judge.base.parsing import FailFastMapping, FrozenModel, StrictDatetime
 from judge.base.text import sentence
 from judge.contest_games import Pairing
 from judge.record.seeds import Seed
@@ -74,7 +74,7 @@ class Ladder(TournamentFormat):
     """Standard deviation of the difference between the ratings of an agent's versions, in Elo."""
     anchors: Mapping[str, Elo] = Field(default_factory=dict)
     """Agents with a fixed rating, in Elo."""
-    ratings: Mapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
+    ratings: FailFastMapping[str, StartRating] = Field(default_factory=dict, exclude_if=lambda ratings: not ratings)
     """Ratings by agent, also for later entries; those of `[ratings] from` are added."""
     matchmaking: Matchmaking = Matchmaking()
 
