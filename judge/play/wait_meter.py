@@ -23,6 +23,9 @@ _CLOSER_PART = 16
 before others could take enough time for a void.
 """
 
+_SHORT_NS = 2_000_000
+"""A wait for events can take 1 ms longer than asked for: the second reading of a shorter 1/16 is taken at once."""
+
 
 class _Counters(NamedTuple):
     ns: int
@@ -67,6 +70,8 @@ class WaitMeter:
         """Of all former waits for a seat."""
         self._since = 0
         self._closer: _Counters | None = None
+        self._missed_ns = 0
+        """The second reading was so much later than another 1/16, because the judge did not run."""
 
     def take_snapshot(self) -> None:
         self._snapshot = self._read(is_first=True)
@@ -75,7 +80,7 @@ class WaitMeter:
         return now - self._snapshot.ns > _SNAPSHOT_NS
 
     def begin(self, seat: int, now: int) -> None:
-        self._asked, self._since, self._closer = seat, now, None
+        self._asked, self._since, self._closer, self._missed_ns = seat, now, None, 0
         if self._stalls is not None:
             self._stalls.want(now, self)
 
@@ -95,10 +100,10 @@ class WaitMeter:
         if self._closer is not None or not self._since or (self._use is None and self._stalls is None):
             return deadline
         part = (deadline - self._since) // _CLOSER_PART
-        if now < self._since + part:
+        if now < self._since + part and part >= _SHORT_NS:
             return self._since + part
-        if now < self._since + 2 * part:
-            self._closer = self._read_closer(self._asked, self._use.kernel_threads() if self._use else {})
+        closer = self._read_closer(self._asked, self._use.kernel_threads() if self._use else {})
+        self._closer, self._missed_ns = closer, max(0, now - self._since - max(2 * part, _SHORT_NS))
         return deadline
 
     def shares(self, seat: int) -> dict[str, float | None]:
@@ -107,14 +112,17 @@ class WaitMeter:
         first, cores = self._snapshot, self._cores
         whole = now.ns - first.ns
         waited = slept = pressure = host_pressure = None
-        if then is None:  # the wait was short, or the judge did not run
+        if then is None:  # no verdict on time
             others = _share_of(first.others_ns, now.others_ns, whole * cores)
         else:
-            span = now.ns - then.ns
-            others = _share_of(then.others_ns, now.others_ns, span * cores, -self._caused_ns(then, now))
+            # In a time without readings the agent may have waited for a core, or slept.
+            missed = self._missed_ns
+            span = now.ns - then.ns + missed
+            since, time_ns = (first, whole) if missed else (then, span)
+            others = _share_of(since.others_ns, now.others_ns, time_ns * cores, -self._caused_ns(then, now))
             # The guest counts steal time as CPU time of the agent.
             stolen = (now.stolen_ns - then.stolen_ns) // cores
-            waited = _share_of(then.waited_ns, now.waited_ns, span, stolen) if self._use else None
+            waited = _share_of(then.waited_ns, now.waited_ns, span, stolen + missed) if self._use else None
             slept = self._slept_share(seat, then, now, span)
             pressure = _share_of(then.pressure_ns, now.pressure_ns, span)
             host_pressure = _share_of(then.host_pressure_ns, now.host_pressure_ns, span)

@@ -60,6 +60,28 @@ def test_agent_errors_are_agent_faults(judge: Judge, tmp_path: Path, name: str) 
     assert (0, True) == (verified.code, ": ok: " in verified.out), verified.out
 
 
+SLEEPS_TWICE = """
+time.sleep(left_s - 0.006 if len(taken) < 2 else 5)
+"""
+READS_TIME = """
+global left_s
+if rest.startswith("time_left "): left_s = int(rest.split()[1]) / 1000 + TOLERANCE_S
+"""
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("nothing_left")
+def test_agent_that_sleeps_in_its_last_milliseconds_is_not_starved(judge: Judge, tmp_path: Path) -> None:
+    """Such a time is shorter than the steps by which the kernel counts a processor's use."""
+    sleeps = write_brain(tmp_path, "sleeps", SLEEPS_TWICE, "TOLERANCE_S = 1", other=READS_TIME)
+    clock = [f"clock.{key}" for key in ("match_ms=1000", "turn_ms=20000", "tolerance_ms=1000")]
+    options = (*QUICK, *(word for change in clock for word in ("--set", change)), "--set", "attempts=1")
+
+    ran = judge("match", sleeps, "house-instant", "--policy", "gomocup-fastgame", "--json", *options, code=0)
+
+    assert ("match-time", 1) == (ran.games[0]["verdict"], ran.games[0]["winner"])
+
+
 @pytest.mark.docker
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has a mount namespace of its own")
 @pytest.mark.usefixtures("nothing_left")

@@ -7,8 +7,11 @@ from typing import cast
 
 import pytest
 
+from judge.games.types import AgentFault
 from judge.play.wait_meter import WaitMeter
+from judge.referee.blame import Cause, judge
 from judge.sandbox.box import Box, Meter
+from judge.sandbox.evidence import Evidence
 from judge.sandbox.host_activity.core_use import CoreUse, Use
 
 SPAN_NS = 10**9
@@ -105,15 +108,40 @@ def test_interrupts_are_a_share_of_the_wait_where_the_kernel_counts_them(
     assert share == wait.meter.shares(0)["interrupt_share"]
 
 
-def test_a_judge_that_did_not_run_measures_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("ran_at", "missed"), [(0.0625, 0), (0.125, 0), (0.375, 0.25), (1, 0.875)])
+def test_agent_may_have_waited_while_the_judge_did_not_run(
+    monkeypatch: pytest.MonkeyPatch, ran_at: float, missed: float
+) -> None:
     wait = Wait(monkeypatch)
+    start = wait.now
     assert wait.meter.read_for_verdict(wait.now, wait.deadline) < wait.deadline
-    wait.use.busy_ns = SPAN_NS // 2
-    wait.now += SPAN_NS - 1
+    wait.now = start + int(ran_at * SPAN_NS)
     assert wait.deadline == wait.meter.read_for_verdict(wait.now, wait.deadline)
+    wait.use.busy_ns = SPAN_NS // 2
+    wait.now = start + SPAN_NS
 
     shares = wait.meter.shares(0)
-    assert (0.5, None) == pytest.approx((shares["others_share"], shares["waited_share"]))
+    measured = 1 - ran_at
+    assert missed / (measured + missed) == pytest.approx(shares["waited_share"])
+    assert (0.5 if missed else 0.5 / measured) == pytest.approx(shares["others_share"])
+
+
+@pytest.mark.parametrize("allowed_ns", [0, 1, 10**6, 5 * 10**6, 2 * 10**7])
+@pytest.mark.parametrize("slow_ns", [0, 10**6])
+def test_agent_that_sleeps_through_a_short_time_was_not_starved(
+    monkeypatch: pytest.MonkeyPatch, allowed_ns: int, slow_ns: int
+) -> None:
+    """The use of a processor grows in steps of 10 ms, and the judge wakes up too late by 1 ms."""
+    wait = Wait(monkeypatch)
+    deadline = wait.now + allowed_ns
+    while wait.now < deadline:
+        wait.now = wait.meter.read_for_verdict(wait.now, deadline) + slow_ns
+    wait.meter.read_for_verdict(wait.now, deadline)
+    wait.use.busy_ns = 10**7
+    wait.now += 1
+
+    evidence = Evidence(charged_ms=1, allowed_ms=1).model_copy(update=wait.meter.shares(0))
+    assert isinstance(judge(Cause.MATCH_TIME, evidence, 0.1, 0), AgentFault)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
