@@ -170,7 +170,7 @@ async def sign_in(
     new = await run_in_threadpool(name_of, request, token)
     if current not in (None, new) and not is_proof(current_token, CHANGE + token, form.get("confirm", "")):
         proof = proof_of(current_token, CHANGE + token)
-        return ask({"current": str(current), "new": new, "token": token, "confirm": proof})
+        return await run_in_threadpool(ask, {"current": str(current), "new": new, "token": token, "confirm": proof})
     return cookie.sign_in(request, token)
 
 
