@@ -5,14 +5,35 @@ printable, and must be escaped for display. `game` is the number in the schedule
 attempt has complete events.
 """
 
+from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
 from judge.base.parsing import FrozenModel
 
 Times = tuple[float | None, float | None]
 """Milliseconds by seat; None without a limit."""
+
+
+def _moment(text: str) -> str:
+    datetime.fromisoformat(text)
+    return text
+
+
+def _both(seats: tuple[int, int]) -> tuple[int, int]:
+    if sorted(seats) != [0, 1]:
+        raise ValueError("not both seats")
+    return seats
+
+
+Seat = Annotated[int, Field(ge=0, le=1)]
+
+Seats = Annotated[tuple[int, int], AfterValidator(_both)]
+"""Seats of sides 0 and 1."""
+
+Moment = Annotated[str, AfterValidator(_moment)]
+"""Such as `2024-01-31T18:00:00.000Z`."""
 
 
 class _Event(FrozenModel):
@@ -154,7 +175,7 @@ class GameStarted(_OfGame):
     """A worker got a game and prepares it."""
 
     type: Literal["started"] = "started"
-    at: str
+    at: Moment
     first: str
     second: str
 
@@ -162,7 +183,7 @@ class GameStarted(_OfGame):
 class RunningClock(FrozenModel):
     """The running clock: its seat, its start (Unix milliseconds on the judge's clock), and the remaining times then."""
 
-    seat: int
+    seat: Seat
     since_ms: int
     turn_ms: float | None
     left_ms: Times
@@ -195,7 +216,7 @@ class Board(FrozenModel):
     columns: tuple[str, ...]
     rows: tuple[str, ...]
     sides: tuple[str, str]
-    seats: tuple[int, int]
+    seats: Seats
     blocked: tuple[tuple[int, int], ...] = ()
     pieces: tuple[PieceShown, ...] = ()
 
@@ -226,7 +247,7 @@ class SearchUpdate(_OfGame):
     """The latest values of an agent's search, and its messages since its last move."""
 
     type: Literal["search"] = "search"
-    seat: int
+    seat: Seat
     search: dict[str, str]
     messages: tuple[str, ...] = ()
 
@@ -241,7 +262,7 @@ class MoveMade(_OfGame):
     type: Literal["move"] = "move"
     ply: int
     at: str
-    seat: int
+    seat: Seat
     said: str
     notation: str
     charged_ms: float
@@ -252,7 +273,7 @@ class MoveMade(_OfGame):
     emptied: tuple[tuple[int, int], ...] = ()
     pieces: tuple[PieceShown, ...] = ()
     marks: tuple[MarkedSquare, ...] = ()
-    seats: tuple[int, int] | None = None
+    seats: Seats | None = None
     clock: RunningClock | None = None
 
 
@@ -260,9 +281,9 @@ class Ended(_OfGame):
     """A game has its final result. `record` is its record's path on the site."""
 
     type: Literal["ended"] = "ended"
-    at: str
+    at: Moment
     verdict: str
-    winner: int | None = None
+    winner: Seat | None = None
     """A seat."""
     score: str
     outcome: str

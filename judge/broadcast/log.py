@@ -1,7 +1,8 @@
 """The event log of a contest: one event per line, one writer, any number of readers.
 
-A killed writer leaves at most an incomplete line. Readers ignore it; reopening removes it. Readers skip a damaged line;
-the writer cuts the log off at the first one, and its owner writes the rest again.
+A killed writer and a full disk leave at most an incomplete line, which the writer removes. A complete line never
+changes in its file. Readers skip a damaged line; the writer replaces the file by the lines before the first one, and
+its owner writes the rest again.
 """
 
 import os
@@ -65,14 +66,16 @@ class EventLog:
                 self._cut_damage(reader.damaged_at)
 
     def append(self, events: Sequence[AnyEvent], *, is_durable: bool = False) -> None:
-        """Write all events or none; `is_durable`: sync to disk before returning. Raises HostError."""
+        """Write events; `is_durable`: sync to disk before returning. Raises HostError; some may be written then."""
         if not events:
             return
         data = b"".join(write_event(event, seq) + b"\n" for seq, event in enumerate(events, self.seq + 1))
         with os_errors_as(HostError, self.path):
-            end = os.fstat(self._file.fileno()).st_size
-            if os.write(self._file.fileno(), data) != len(data):
-                os.ftruncate(self._file.fileno(), end)
+            written = os.write(self._file.fileno(), data)
+            if written != len(data):
+                # Readers may have read its complete lines.
+                self._cut_torn_line()
+                self.seq += data.count(b"\n", 0, written)
                 raise HostError(f"{self.path}: the disk is full: free some space to continue the log")
             if is_durable:
                 sync_file(self._file)
@@ -129,8 +132,9 @@ class EventLine(NamedTuple):
 class LogReader:
     """The complete lines of a log, as they arrive. Damaged lines are skipped, and leave gaps in the numbers.
 
-    A power cut can leave NUL bytes, which are removed from the beginning of a line. Memory is bounded: a line of more
-    than `MAX_LINE_BYTES` is damaged. If `is_replaced`, `restart`.
+    An incomplete line is read again from its beginning, because the writer may replace it by another line. A power cut
+    can leave NUL bytes, which are removed from the beginning of a line. Memory is bounded: a line of more than
+    `MAX_LINE_BYTES` is damaged. If `is_replaced`, `restart`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -141,8 +145,8 @@ class LogReader:
     def restart(self) -> None:
         """Read from the beginning of the file that is now at the path."""
         self.close()
-        self._rest = b""
         self._begin = 0
+        """Offset of the first incomplete line."""
         self._number = 0
         self._seq = 0
         self._dropped_bytes = 0
@@ -154,21 +158,21 @@ class LogReader:
         """Offset of the first damaged line."""
 
     def news(self, most_bytes: int = READ_BYTES) -> list[EventLine] | None:
-        """New lines; None at the end of the file. Reads at most `most_bytes`. Raises OSError."""
+        """New lines; None at the end of the file. Reads at most `most_bytes`, or one line. Raises OSError."""
         if self._file is None:
             try:
                 self._file = self._path.open("rb", buffering=0)
             except FileNotFoundError:
                 return None
-        data = self._file.read(most_bytes)
-        if not data:
-            return None
-        *lines, rest = (self._rest + data).split(b"\n")
-        found = [line for each in lines if (line := self._taken(each)) is not None]
-        if len(rest) + self._dropped_bytes > MAX_LINE_BYTES:
-            self._dropped_bytes, rest = self._dropped_bytes + len(rest), b""
-        self._rest = rest
-        return found
+        if os.fstat(self._file.fileno()).st_size < self._begin + self._dropped_bytes:
+            self._dropped_bytes = 0
+        self._file.seek(self._begin + self._dropped_bytes)
+        *lines, rest = _read_line_end(self._file, most_bytes).split(b"\n")
+        if not lines:
+            if not rest or len(rest) + self._dropped_bytes <= MAX_LINE_BYTES:
+                return None
+            self._dropped_bytes += len(rest)
+        return [line for each in lines if (line := self._taken(each)) is not None]
 
     def is_replaced(self) -> bool:
         """Whether the file was replaced or has become shorter. Raises OSError."""
@@ -220,3 +224,15 @@ class LogReader:
                 damaged=self._damaged,
                 why=why,
             )
+
+
+def _read_line_end(file: IO[bytes], most_bytes: int) -> bytes:
+    """Pieces up to the first one with a line end, the end of the file, or too many bytes for a line."""
+    pieces: list[bytes] = []
+    size = 0
+    while size <= MAX_LINE_BYTES and (data := file.read(most_bytes)):
+        pieces.append(data)
+        size += len(data)
+        if b"\n" in data:
+            break
+    return b"".join(pieces)

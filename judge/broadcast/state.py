@@ -63,7 +63,7 @@ class LiveGame:
     search: dict[int, SearchUpdate] = field(default_factory=dict)
     authors: tuple[str, str] = ("", "")
     end: Ended | None = None
-    _figures: list[SearchFigures] = field(default_factory=list)
+    _figures: list[SearchFigures] = field(default_factory=list, compare=False)
 
     def figures(self) -> Sequence[SearchFigures]:
         """Search figures of each move."""
@@ -152,24 +152,32 @@ class Live:
         return self.opened.log if self.opened else ""
 
     def apply(self, event: AnyEvent) -> None:
-        self.seq = event.seq
+        """Raises an exception for an invalid event; the state is unchanged then."""
         match event:
             case MoveMade() | TurnBegun() | SearchUpdate():
                 game = self.games.get(event.game)
                 if game is not None and game.attempt == event.attempt:
                     _advance(game, event)
-                return
+            case _:
+                self._change(event)
+                self.version += 1
+        self.seq = event.seq
+
+    def _change(self, event: AnyEvent) -> None:
+        """Compute all new values, then assign them."""
+        match event:
             case Opened():
                 self.opened = event
             case Entered():
-                self.agents = {agent.name: agent.agent for agent in event.agents}
-                self.titles = {agent.name: agent.title for agent in event.agents}
-                self.authors = {agent.name: agent.author for agent in event.agents}
+                agents = {agent.name: agent.agent for agent in event.agents}
+                titles = {agent.name: agent.title for agent in event.agents}
+                authors = {agent.name: agent.author for agent in event.agents}
+                self.agents, self.titles, self.authors = agents, titles, authors
             case Scheduled():
+                stages = {coming.game: coming.stage for coming in event.games if coming.stage}
                 for coming in event.games:
                     self._wait(coming)
-                    if coming.stage:
-                        self.stages[coming.game] = coming.stage
+                self.stages |= stages
             case StateChanged():
                 self.state, self.reason = event.state, event.reason
             case ResultsWithheld():
@@ -185,46 +193,58 @@ class Live:
                 for coming in list(self._waiting.values()):
                     self._wait(coming)
             case GameStarted():
+                self.games[event.game] = self._new_game(event)
                 self._waiting.pop(event.game, None)
-                names = (event.first, event.second)
-                titles = (self.shown(event.first), self.shown(event.second))
-                authors = (self.authors.get(event.first, ""), self.authors.get(event.second, ""))
-                self.games[event.game] = LiveGame(event.game, event.attempt, names, titles, event.at, authors=authors)
                 self.most_games = max(self.most_games, len(self.games))
                 if self.state != "open":
                     self.state, self.reason = "open", ""
             case Playing():
                 self._begin(event)
             case Ended():
+                if (game := self.games.get(event.game)) is not None:
+                    self._end(game, event)
                 self.is_table_due = True
-                game = self.games.pop(event.game, None)
-                if game is not None:
-                    game.end, game.clock = event, None
-                    others = [each for each in self.last_games if each.game != event.game]
-                    self.last_games = [*others, game][-MAX_ENDED_GAMES:]
-                    moves = zip(game.moves, game.figures(), strict=True)
-                    values = [(move.seat, figures.searched_evaluation) for move, figures in moves]
-                    self.evaluated[event.game] = evaluate_game(values, event.winner)
-                    self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
-                    for name in game.names:
-                        results = self.ended_by_agent.setdefault(name, deque(maxlen=MAX_AGENT_RESULTS))
-                        results.appendleft((event, game.names))
-                    self._seconds += max(0.0, _time(event.at) - _time(game.started_at))
-                    self._measured += 1
             case Unscored():
-                game = self.games.pop(event.game, None)
-                agents = None if game is None else game.names
-                if event.state == "annulled":
-                    agents = self._annul(event.game, event.attempt) or agents
-                if agents is not None:
-                    self._wait(NextGame(game=event.game, round=0, table=0, first=agents[0], second=agents[1]))
-        self.version += 1
+                found = self._results(event.game, event.attempt) if event.state == "annulled" else ()
+                game = self.games.get(event.game)
+                names = [*(names for _, names in found), *([] if game is None else [game.names])]
+                again = [NextGame(game=event.game, round=0, table=0, first=one, second=two) for one, two in names[:1]]
+                self.games.pop(event.game, None)
+                self._remove(event.game, found)
+                for coming in again:
+                    self._wait(coming)
 
-    def _annul(self, game: int, attempt: int) -> tuple[str, str] | None:
-        """Remove a result, and return the agents; None if it is not among the last."""
-        found = [(event, names) for event, names in self.ended if (event.game, event.attempt) == (game, attempt)]
+    def _new_game(self, event: GameStarted) -> LiveGame:
+        names = (event.first, event.second)
+        titles = (self.shown(event.first), self.shown(event.second))
+        authors = (self.authors.get(event.first, ""), self.authors.get(event.second, ""))
+        return LiveGame(event.game, event.attempt, names, titles, event.at, authors=authors)
+
+    def _end(self, game: LiveGame, event: Ended) -> None:
+        seconds = max(0.0, _time(event.at) - _time(game.started_at))
+        moves = zip(game.moves, game.figures(), strict=True)
+        values = [(move.seat, figures.searched_evaluation) for move, figures in moves]
+        evaluated = evaluate_game(values, event.winner)
+        others = [each for each in self.last_games if each.game != event.game]
+        del self.games[event.game]
+        game.end, game.clock = event, None
+        self.last_games = [*others, game][-MAX_ENDED_GAMES:]
+        self.evaluated[event.game] = evaluated
+        self.ended = [(event, game.names), *self.ended[: MAX_ENDED_GAMES - 1]]
+        for name in game.names:
+            results = self.ended_by_agent.setdefault(name, deque(maxlen=MAX_AGENT_RESULTS))
+            results.appendleft((event, game.names))
+        self._seconds += seconds
+        self._measured += 1
+
+    def _results(self, game: int, attempt: int) -> Sequence[tuple[Ended, tuple[str, str]]]:
+        """The result of an attempt, with its agents; empty if it is not among the last."""
+        return [(event, names) for event, names in self.ended if (event.game, event.attempt) == (game, attempt)]
+
+    def _remove(self, game: int, found: Sequence[tuple[Ended, tuple[str, str]]]) -> None:
+        """Remove the results that `_results` has found for a game."""
         if not found:
-            return None
+            return
         self.ended = [each for each in self.ended if each not in found]
         for results in self.ended_by_agent.values():
             for each in found:
@@ -232,7 +252,6 @@ class Live:
                     results.remove(each)
         self.last_games = [each for each in self.last_games if each.game != game]
         self.evaluated.pop(game, None)
-        return found[0][1]
 
     def shown(self, agent: str) -> str:
         return self.titles.get(agent) or agent
@@ -261,22 +280,24 @@ class Live:
         game = self.games.get(event.game)
         if game is None or game.attempt != event.attempt:
             return
+        board = event.board
+        tokens = {} if board is None else {(piece.x, piece.y): token_of(piece) for piece in board.pieces}
         if game.is_playing:
             game = LiveGame(event.game, event.attempt, game.names, game.titles, game.started_at, authors=game.authors)
             self.games[event.game] = game
-        game.is_playing, game.seq, game.board = True, event.seq, event.board
-        game.tokens, game.left_ms, game.set_moves = {}, event.left_ms, event.set_moves
-        if event.board is not None:
-            game.seats = event.board.seats
-            game.tokens = {(piece.x, piece.y): token_of(piece) for piece in event.board.pieces}
+        game.is_playing, game.seq, game.board = True, event.seq, board
+        game.tokens, game.left_ms, game.set_moves = tokens, event.left_ms, event.set_moves
+        if board is not None:
+            game.seats = board.seats
 
 
 def _advance(game: LiveGame, event: MoveMade | TurnBegun | SearchUpdate) -> None:
     match event:
         case MoveMade():
+            tokens = {(piece.x, piece.y): token_of(piece) for piece in event.pieces}
             for square in event.emptied:
                 game.tokens.pop(square, None)
-            game.tokens |= {(piece.x, piece.y): token_of(piece) for piece in event.pieces}
+            game.tokens |= tokens
             game.marks, game.left_ms, game.clock = event.marks, event.left_ms, event.clock
             game.seats = event.seats or game.seats
             game.search.pop(event.seat, None)

@@ -36,6 +36,7 @@ from judge.web.organisers.console import Console
 from tests.broadcast.logs import accept, play_next, recorder
 from tests.golden.export_files import files_by_pattern, small_cup
 from tests.patience import PATIENCE_S
+from tests.web.event_loop import without_store_reads
 from tests.web.organisers.office import PATIENCE
 from tests.web.service import service_of
 
@@ -314,11 +315,11 @@ def request(client: httpx.Client, method: str, path: str, site: str = "same-orig
 
 
 @contextmanager
-def serving(app: ASGIApp, limits: IntakePolicy) -> Iterator[httpx.Client]:
-    """A client of an application that listens as the services do."""
-    with _listener() as listener, _client(listener) as client:
+def serving(app: ASGIApp, limits: IntakePolicy, **more: Any) -> Iterator[httpx.Client]:
+    """A client of an application that listens as the services do; `more` is for uvicorn."""
+    with without_store_reads(), _listener() as listener, _client(listener) as client:
         # This machine may be a server in front, as X-Forwarded-Proto says.
-        options = uvicorn_options(limits, 2 * limits.connections, proxy="127.0.0.1")
+        options = uvicorn_options(limits, 2 * limits.connections, proxy="127.0.0.1") | more
         limited = ClientLimits(app, limits, Rooms(limits.connections, limits.connections))
         server = uvicorn.Server(uvicorn.Config(limited, **options))
         thread = Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -1,9 +1,14 @@
-"""Tests that run in an event loop."""
+"""Tests that run in an event loop, and what a service may not do in its own."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import traceback
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec
+
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from tests.patience import PATIENCE_S
 
@@ -30,3 +35,23 @@ async def until(is_so: Callable[[], bool]) -> None:
 async def stays() -> Any:
     """`receive` of a client that neither sends nor goes."""
     await asyncio.Event().wait()
+
+
+@contextmanager
+def without_store_reads() -> Iterator[None]:
+    """Raises AssertionError if an event loop of this process used a database: all its clients wait for a slow one."""
+    found: list[str] = []
+
+    def note(*_: object) -> None:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return
+        found.append("".join(traceback.format_list([each for each in traceback.extract_stack() if each.line][-40:])))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    assert not found, f"{len(found)} times, first:\n{found[0]}"

@@ -1,5 +1,6 @@
 """The player of a service: what it exports and when, and what the service reports about it."""
 
+import json
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ import pytest
 from judge.base.errors import InputError
 from judge.base.worker_processes import MAX_SERIAL_TASKS
 from judge.cli.contest.verify import verify
+from judge.cli.submit import open_intake
 from judge.contest.file_names import EXPORTS
 from judge.contest.orders.contest_orders import Disqualify
 from judge.contest.run_process import ContestProcess
@@ -27,13 +29,15 @@ from judge.store.tokens import TokenRole
 from judge.submissions.service import SubmissionGate
 from judge.transparency.keys import KEY_FILE, make_key, public_pem
 from judge.web.player.contest_player import ContestPlayer
-from judge.web.player.status import MISTAKE, NO_PLAYER, PlayerFiles, PlayerStatus, player_status
+from judge.web.player.status import MISTAKE, NO_PLAYER, NOT_OPENED, PlayerFiles, PlayerStatus, player_status
 from tests.attacks.serving import serving as judge_serve
 from tests.broadcast.logs import PAIR
 from tests.contests import nothing
 from tests.patience import until
 from tests.publish.cups import Cup
+from tests.store.server import running
 from tests.web.intake.conftest import ended, make_contest, make_token, players_of, send, serving
+from tests.web.live.serving import serving_all
 
 STARTED = "\n[contest]\nstarts = 2020-01-01T00:00:00Z\n"
 
@@ -83,9 +87,7 @@ def test_contest_whose_file_has_a_mistake_when_the_player_starts_is_played_after
     organiser = {"judge-organiser": make_token(desk, "Olga", TokenRole.ORGANISER)}
     with serving(desk, is_alone=False) as service, service.client(make_token(desk, "ada")) as ada:
         path.write_text(f"{text}\nunknwon = 1\n")
-        for process in players_of(service.process.pid):  # also those that render pages
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+        kill_player(service.process.pid)
         until(lambda: player_status(tmp_path, "cup").mistake != "", "the mistake is not reported")
         broken, ready = ada.get("/health"), ada.get("/health/ready")
         page = httpx.get(f"{service.url}/organiser/index.html", cookies=organiser)
@@ -97,6 +99,41 @@ def test_contest_whose_file_has_a_mistake_when_the_player_starts_is_played_after
     assert (503, 200) == (broken.status_code, ready.status_code)
     assert MISTAKE in broken.json()["error"]
     assert "unknwon" in page.text
+
+
+def kill_player(service: int) -> None:
+    """A service starts it again. Kills also the processes that render pages."""
+    for process in players_of(service):
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+def test_other_contests_are_played_while_the_store_of_one_is_unreachable(tmp_path: Path) -> None:
+    with running() as server:
+        # The first one starts first.
+        lost, other = (make_contest(tmp_path / name) for name in ("cup", "other"))
+        for path, old, new in ((lost, "\n", f"\nstore = {json.dumps(server.url)}\n"), (other, '"cup"', '"other"')):
+            file = path.folder / "contest.toml"
+            file.write_text(file.read_text().replace(old, new, 1))
+        lost, other = (open_intake(path.folder) for path in (lost, other))
+        token = make_token(other, "ada")
+        with serving_all(lost.folder, "", "", other.folder) as service:
+            with service.client(token) as ada:
+                ada.base_url = httpx.URL(f"{service.url}/other/")
+                server.end()
+                kill_player(service.process.pid)
+                until(lambda: NOT_OPENED in player_status(lost.folder, "cup").problems, "the failure is not reported")
+                assert "passed" == ended(ada, send(ada, "good one"))["state"]
+                assert () == player_status(other.folder, "other").problems
+                server.start()
+                until(lambda: player_status(lost.folder, "cup") == PlayerStatus(), "it is not tried again")
+                assert not [line for line in service.logged() if "was lost" in str(line.get("error"))][1:]
+            with service.client(make_token(lost, "eve")) as eve:
+                eve.base_url = httpx.URL(f"{service.url}/cup/")
+                assert "passed" == ended(eve, send(eve, "good two"))["state"]
+            failures = [line for line in service.logged() if line["event"] == "a contest is not played"]
+            assert ["cup"] == [line["contest"] for line in failures]
+            assert "cannot be reached" in failures[0]["error"]
 
 
 def test_health_reports_that_nobody_plays_also_after_a_killed_player(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ Causes of host failures are only logged.
 """
 
 import json
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from inspect import iscoroutinefunction
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
@@ -13,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
 from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -158,8 +160,12 @@ def new_app(title: str, about: str, **more: Any) -> FastAPI:
     return app
 
 
-def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[Exception]) -> type[APIRoute]:
-    """Route class that passes these errors to `answer`."""
+def route_with_errors(
+    answer: Callable[[Request, Any], Response | Awaitable[Response]], *kinds: type[Exception]
+) -> type[APIRoute]:
+    """Route class that passes these errors to `answer`, which runs in a thread if it is not a coroutine function."""
+
+    is_coroutine = iscoroutinefunction(answer)
 
     class Route(APIRoute):
         def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -169,7 +175,8 @@ def route_with_errors(answer: Callable[[Request, Any], Response], *kinds: type[E
                 try:
                     return await handler(request)
                 except kinds as error:
-                    return answer(request, error)
+                    found = answer(request, error) if is_coroutine else await run_in_threadpool(answer, request, error)
+                    return await found if isinstance(found, Awaitable) else found
 
             return handle
 

@@ -18,7 +18,7 @@ from judge.submissions.intake import IntakePolicy
 from judge.translations.language import CODES
 from judge.web.kit.answers import problem
 from judge.web.kit.lanes import Lane
-from judge.web.kit.middleware import CONNECTION, HEADERS, STREAM, abort_connection, path_of
+from judge.web.kit.middleware import CONNECTION, HEADERS, STREAM, abort_connection, path_of, scope_below
 from judge.web.kit.networks import NetworkCounts, client_of, networks_of
 
 ORGANISERS = "organiser"
@@ -218,13 +218,14 @@ class ClientLimits:
     async def _reserved_room(self, scope: Scope, words: list[str]) -> str | None:
         """The room for organisers, sign-ins or checks of the service that this request may take."""
         contest = ""
-        if words[0] in self._organisers:
+        if len(words) > 1 and words[0] in self._organisers:
             contest, words = words[0], words[1:]
+            scope = scope_below(scope, contest)
         words = words[1:] if words[0] in CODES[1:] else words
         if HEALTH in words[:2]:
             return HEALTH if self._reserved[HEALTH] < HEALTH_ROOM else None
         is_organiser = self._organisers.get(contest)
-        if words[0] != ORGANISERS or is_organiser is None:
+        if words[:1] != [ORGANISERS] or is_organiser is None:
             return None
         if self._reserved[ORGANISERS] < ORGANISER_ROOM and await is_organiser(scope):
             # Others may have arrived during the check.

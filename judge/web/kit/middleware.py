@@ -98,6 +98,11 @@ def path_of(scope: Scope) -> str:
     return path.removeprefix(scope.get("root_path", "")).lstrip("/")
 
 
+def scope_below(scope: Scope, folder: str) -> Scope:
+    """The request for an application in a folder of the root path."""
+    return {**scope, "root_path": f"{scope.get('root_path', '')}/{folder}"}
+
+
 class Metrics:
     """Prometheus counters of a service."""
 

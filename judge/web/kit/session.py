@@ -5,13 +5,13 @@ A link has the token after `#`, which browsers do not send. A form exchanges it 
 and only sent to this site by itself. So addresses, logs and Referer headers contain no tokens.
 """
 
+import hashlib
 import hmac
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import Annotated, Any, NoReturn
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -33,6 +33,9 @@ from judge.web.kit.networks import RateLimit, client_of
 
 HOST_PREFIX = "__Host-"
 """Start of the cookie's name over TLS: no other host of the domain can set such a cookie."""
+
+MAX_FOLDER_CHARACTERS = 1024
+"""Of a path in a cookie's name. Browsers take 4096 bytes for a cookie with its attributes."""
 
 CHANGE = "judge: sign in as another author"
 """The new token follows."""
@@ -90,10 +93,13 @@ class SessionCookie:
     name: str
 
     def name_in(self, scope: Scope) -> str:
-        if scope["scheme"] != "https":
-            return self.name
-        folder = re.sub(r"[^A-Za-z0-9]+", "-", scope.get("root_path", "")).strip("-")
-        return f"{HOST_PREFIX}{self.name}{f'-{folder}' if folder else ''}"
+        """Different for each contest of a host: browsers send the cookies of all ports, and over TLS of all paths."""
+        # RFC 6265 allows all characters of a quoted path.
+        folder = quote(scope.get("root_path", "").removeprefix("/"), safe="")
+        if len(folder) > MAX_FOLDER_CHARACTERS:
+            folder = f"*{hashlib.sha256(folder.encode()).hexdigest()}"
+        prefix = HOST_PREFIX if scope["scheme"] == "https" else ""
+        return f"{prefix}{self.name}{f'-{folder}' if folder else ''}"
 
     def sent(self, scope: Scope) -> str:
         """ "" if missing or ambiguous."""
@@ -164,7 +170,7 @@ async def sign_in(
     new = await run_in_threadpool(name_of, request, token)
     if current not in (None, new) and not is_proof(current_token, CHANGE + token, form.get("confirm", "")):
         proof = proof_of(current_token, CHANGE + token)
-        return ask({"current": str(current), "new": new, "token": token, "confirm": proof})
+        return await run_in_threadpool(ask, {"current": str(current), "new": new, "token": token, "confirm": proof})
     return cookie.sign_in(request, token)
 
 

@@ -130,7 +130,7 @@ class Site:
         self.watched = begin()
         self._begin = begin
         # They must not take the uploads' threads, nor wait for each other.
-        self.pages, self.packing, self.drawing = Lane(), Lane(), Lane()
+        self.pages, self.packing, self.drawing, self.reading = Lane(), Lane(), Lane(), Lane()
         self.renders = renders or Renderer()
         self._beginning = CapacityLimiter(1)
 
@@ -208,11 +208,11 @@ class NotBegunError(NotFoundError):
     """There are no events yet."""
 
 
-def _not_begun(_request: Request, error: Exception) -> Response:
+async def _not_begun(_request: Request, error: Exception) -> Response:
     return PlainTextResponse(str(error), 404)
 
 
-def _failed(_request: Request, _error: Exception) -> Response:
+async def _failed(_request: Request, _error: Exception) -> Response:
     return PlainTextResponse("this page cannot be shown now: the cause is in the organiser's log", 503)
 
 
@@ -370,7 +370,8 @@ async def page(request: Request, site: Shown, path: Annotated[str, PathPart(max_
             (name for name, number in hub.live.agents.items() if str(number) == request.query_params.get("agent")), ""
         )
         over = await site.final(request)
-        draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed)
+        hosts = await site.reading.run(request.receive, client_of(request.scope), pages.hosts)
+        draw = partial(pages.games.all, with_boards=with_boards, final=over, agent=followed, hosts=hosts)
         return answer(request, await site.draw(request, lambda: draw(hub.live, hub.viewers, place)))
     number = place.path.partition("/")[2].partition(".")[0]
     running = hub.live.games.get(int(number)) if number.isascii() and number.isdigit() else None

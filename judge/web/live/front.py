@@ -28,7 +28,7 @@ from judge.translations.language import CODES
 from judge.web.intake.app import AppState
 from judge.web.kit.answers import kind_of, new_app
 from judge.web.kit.lanes import Lane, run_to_the_end, while_connected
-from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of
+from judge.web.kit.middleware import PUBLIC_HEADERS, Middleware, Part, path_of, scope_below
 from judge.web.kit.networks import RateLimit, client_of
 from judge.web.live.app import NO_PAGE, POLL_INTERVAL_S, Site, alive_router, event_router, health_router
 from judge.web.live.hub import Hub, Sent
@@ -147,7 +147,7 @@ class FrontPage:
         if hosted is None:
             await self._own(scope, receive, send)
         else:
-            await hosted.service({**scope, "root_path": f"{scope.get('root_path', '')}/{name}"}, receive, send)
+            await hosted.service(scope_below(scope, name), receive, send)
 
     @asynccontextmanager
     async def _running(self, app: FastAPI) -> AsyncIterator[None]:

@@ -142,7 +142,6 @@ class LivePages:
             self._contest.snapshot.clocks,
             self.hub.painter,
             self._file,
-            self.hosts,
             is_static=is_static,
             has_authors=has_authors,
             has_rounds=self._contest.snapshot.format.has_rounds,

@@ -83,7 +83,6 @@ class RunningPages:
     clocks: Mapping[str, str]
     painter: Painter
     file: PlanFile | None = None
-    hosts: Callable[[], Sequence[ContestHost]] = tuple
     is_static: bool = False
     has_authors: bool = False
     has_rounds: bool = True
@@ -102,10 +101,11 @@ class RunningPages:
         with_boards: bool = True,
         final: ContestView | None = None,
         agent: str = "",
+        hosts: Sequence[ContestHost] = (),
     ) -> LivePage:
-        """`final`: the finished contest. `agent`: only this one's games."""
+        """`final`: the finished contest. `agent`: only this one's games. `hosts`: those that play."""
         key = f"{place.file}?{with_boards}&{final is not None}&{live.agents.get(agent)}"
-        write = partial(self._all_running, live, viewers, place, with_boards, final, agent)
+        write = partial(self._all_running, live, viewers, place, with_boards, final, agent, hosts)
         return self._cached(key, ".html", live.seq, write)
 
     def one(self, game: LiveGame, live: Live, viewers: int, place: PagePlace) -> LivePage:
@@ -135,7 +135,14 @@ class RunningPages:
         return page
 
     def _all_running(
-        self, live: Live, viewers: int, place: PagePlace, with_boards: bool, final: ContestView | None, agent: str
+        self,
+        live: Live,
+        viewers: int,
+        place: PagePlace,
+        with_boards: bool,
+        final: ContestView | None,
+        agent: str,
+        hosts: Sequence[ContestHost],
     ) -> bytes:
         since = moment((self.now() - RESULT_S) * 1000)
         ended = [game for game in live.last_games if game.end and game.end.at >= since and game.game not in live.games]
@@ -177,7 +184,7 @@ class RunningPages:
             "boards": self.boards,
             "ended": live.ended_by_agent.get(agent, ()) if agent else live.ended,
             "upcoming": [each for each in live.next_games() if not agent or agent in (each[0].first, each[0].second)],
-            "hosts": self.hosts(),
+            "hosts": hosts,
             "final": final,
         }
         stream = replace(self._stream(live), is_final=final is not None and self.is_static)

@@ -115,7 +115,7 @@ class StaticSite:
                 self._put(place.file, pages.games.one(game, live, 0, place).data)
             self._games.pop(game.stem, None)
         for place in pages.places(RUNNING):
-            self._put(place.file, pages.games.all(live, 0, place, final=final).data)
+            self._put(place.file, pages.games.all(live, 0, place, final=final, hosts=pages.hosts()).data)
 
     def _put(self, path: str, data: bytes) -> None:
         digest = hashlib.sha256(data).digest()

@@ -5,7 +5,7 @@ It tells the service through a file in each contest's folder what it cannot read
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from threading import Event
 from typing import Self
@@ -24,12 +24,12 @@ from judge.submissions.pipeline import Processor, Workplace
 from judge.submissions.service import IntakeDirectory, working
 from judge.web.player.contest_player import ContestPlayer
 from judge.web.player.queues import BackgroundJobs, practice_jobs, prepare, submission_jobs
-from judge.web.player.status import MISTAKE, HostCheck, PlayerFiles, PlayerStatus
+from judge.web.player.status import MISTAKE, NOT_OPENED, HostCheck, PlayerFiles, PlayerStatus
 
 POLL_INTERVAL_S = 0.5
 
 LONGEST_PAUSE_S = 60.0
-"""Between two starts of a process that is lost again and again."""
+"""Between two starts of a process that is lost again and again, or two tries to open a contest."""
 
 STOP_S = 30.0
 """From SIGTERM to SIGKILL, for the boxes of all jobs."""
@@ -105,7 +105,8 @@ def check_hosts(directories: Sequence[IntakeDirectory], hosting: Hosting) -> Non
 def play_contests(directories: Sequence[IntakeDirectory], hosting: Hosting) -> None:
     """Process submissions, play practice games and contests, and export those that are over, until a signal.
 
-    Raises HostError without an Engine. A contest whose file has a mistake is played after the file's repair.
+    Raises HostError without an Engine. A mistake in a contest's file, or its unreachable store, stops only this
+    contest, until it is repaired.
     """
     with ExitStack() as stack:
         for directory in directories:
@@ -121,15 +122,21 @@ class _ContestLoop(ServiceLoop):
         self._hosting = hosting
         self._files = PlayerFiles(directory.folder, directory.contest)
         self._stack = ExitStack()
+        self._host: tuple[Processor, Workplace | None] | None = None
         self._jobs: BackgroundJobs[Submission] | None = None
         self._mistake = ""
+        self._failure = ""
+        """Why it cannot be opened, although its file has no mistake."""
+        self._pause_s = 1.0
+        self._open_at = 0.0
         self._host_check = HostCheck(self._files)
         super().__init__(f"player of {directory.contest}", self.step)
 
     def __enter__(self) -> Self:
-        """Raises HostError."""
+        """Raises HostError without an Engine."""
         try:
-            self._open()
+            with suppress(InputError):  # reported by the first step
+                self._host = self._hosting(self._directory, log_wait)
             return super().__enter__()
         except BaseException:
             self._close()
@@ -145,21 +152,27 @@ class _ContestLoop(ServiceLoop):
         self._files.close()
 
     def _open(self) -> None:
-        directory = self._directory
+        """Open what plays the contest, or note why it cannot be opened. The step after a pause tries it again."""
+        directory, mistake, failure = self._directory, "", ""
         try:
             planned = None if directory.plan is None else load_plan(directory.plan)
-            playing = _playing(directory, planned, self._files, *self._hosting(directory, log_wait))
-            self._jobs = self._stack.enter_context(playing)
-            self._mistake = ""
+            if self._host is None:
+                self._host = self._hosting(directory, log_wait)
+            self._jobs = self._stack.enter_context(_playing(directory, planned, self._files, *self._host))
         except InputError as error:
-            if str(error) != self._mistake:
-                log.error("a contest is not played", contest=directory.contest, error=str(error))  # noqa: TRY400
-            self._mistake = str(error)
+            mistake = str(error)
+        except Exception as error:  # noqa: BLE001 - such as an unreachable store
+            failure = f"{type(error).__name__}: {error}"
+            self._open_at = time.monotonic() + self._pause_s
+            self._pause_s = min(LONGEST_PAUSE_S, 2 * self._pause_s)
+        if (mistake, failure) not in (("", ""), (self._mistake, self._failure)):
+            log.error("a contest is not played", contest=directory.contest, error=mistake or failure)
+        self._mistake, self._failure = mistake, failure
 
     def step(self) -> float:
         """Open what could not be opened, examine the host, and write the status."""
         try:
-            if self._jobs is None:
+            if self._jobs is None and time.monotonic() >= self._open_at:
                 self._open()
             has_jobs = self._jobs is not None and bool(self._jobs.running)
             self._host_check.step(is_playing=has_jobs or player_of(self._directory.folder) is not None)
@@ -171,7 +184,7 @@ class _ContestLoop(ServiceLoop):
         waiting = () if self._jobs is None else tuple(run.job.id for run in self._jobs.running if run.is_held)
         status = PlayerStatus(
             waiting=waiting,
-            problems=(*stalled_loops(), *([MISTAKE] if self._mistake else [])),
+            problems=(*stalled_loops(), *([MISTAKE] * bool(self._mistake)), *([NOT_OPENED] * bool(self._failure))),
             mistake=self._mistake,
             findings=tuple(self._host_check.findings),
             checked_at=self._host_check.checked_at,

@@ -26,6 +26,7 @@ MAX_STATUS_BYTES = 1 << 20
 
 NO_PLAYER = "no process checks submissions and plays: judge serve --only-play starts one"
 MISTAKE = "the contest's file has a mistake: nothing checks submissions and plays until it is repaired"
+NOT_OPENED = "nothing checks submissions and plays: the contest's store or host failed, and is tried again"
 UNREADABLE = "the status of the process that plays is unreadable"
 
 

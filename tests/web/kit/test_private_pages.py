@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from judge.contest.plan import Plan
 from judge.tournament.formats.ladder import Ladder
@@ -19,6 +21,7 @@ from judge.translations.language import CODES
 from judge.web.kit.answers import UnauthorizedError, new_app
 from judge.web.kit.session import PrivatePages, SessionCookie, contest_values
 from tests.contest.cups import snapshot
+from tests.examples import examples
 from tests.web import service
 from tests.web.service import FORM, Answer, scope_of
 
@@ -120,3 +123,22 @@ def test_form_of_another_site_changes_and_looks_up_nothing(app: FastAPI, looked_
 def test_question_before_another_session_is_the_given_page(app: FastAPI) -> None:
     status, headers, answer = ask(app, "POST", "/guests/session", "token-of-eve")
     assert (409, False, b"change.html: eve or ada") == (status, "set-cookie" in headers, answer)
+
+
+PATHS = st.lists(st.text(st.sampled_from("ab12-._~*%/+ ;=é"), min_size=1, max_size=12) | st.just("a" * 400), max_size=4)
+
+
+@given(one=PATHS, other=PATHS)
+@settings(max_examples=examples(300))
+def test_cookies_of_different_folders_have_different_names(one: list[str], other: list[str]) -> None:
+    for scheme in ("http", "https"):
+        scopes = [
+            {**scope_of("GET", "/"), "scheme": scheme, "root_path": "".join(f"/{part}" for part in parts)}
+            for parts in (one, other)
+        ]
+        names = {GUESTS.cookie.name_in(scope) for scope in scopes}
+        assert len({scope["root_path"] for scope in scopes}) == len(names)
+        for name in names:
+            assert re.fullmatch(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", name)  # a token of RFC 6265
+            assert len(name) < 1100
+            assert name.startswith("__Host-guest" if scheme == "https" else "guest")

@@ -10,7 +10,8 @@ from tests.web.intake.standing_in import GATE
 
 
 @contextmanager
-def serving_all(folder: Path, proxy: str = "", root_path: str = "") -> Iterator[Service]:
-    """The pages, the intake and the authors' pages of a contest."""
-    with serving(folder, f"--proxy={proxy}", f"--root-path={root_path}", without=[GATE]) as running:
+def serving_all(folder: Path, proxy: str = "", root_path: str = "", *others: Path) -> Iterator[Service]:
+    """The pages, the intake and the authors' pages of a contest, or of several."""
+    options = (*map(str, others), f"--proxy={proxy}", f"--root-path={root_path}")
+    with serving(folder, *options, without=[GATE]) as running:
         yield Service(running.process, running.port, running.log)

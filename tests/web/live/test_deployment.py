@@ -16,6 +16,7 @@ from judge.cli.submit import open_intake
 from judge.contest.plan import BroadcastPlan
 from judge.store.tokens import TokenRole
 from judge.submissions.intake import IntakePolicy
+from tests.attacks.serving import make_contest
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.publish.cups import Cup
 from tests.web.intake.conftest import Service, make_token
@@ -88,13 +89,13 @@ def behind(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Behind]:
 
 
 @contextmanager
-def nginx(contest: Path) -> Iterator[tuple[Service, int]]:
+def nginx(contest: Path, *others: Path) -> Iterator[tuple[Service, int]]:
     """A service behind nginx, with the configuration of the page and a certificate of its own; the port of nginx."""
     program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
     if program is None:
         pytest.skip("nginx is not here: apt-get install nginx-light")
     folder, port = contest.parent, free_port()
-    with serving_all(contest, "127.0.0.1", "/cup") as service:
+    with serving_all(contest, "127.0.0.1", "/cup", *others) as service:
         (folder / "nginx.conf").write_text(configuration(folder, port, service))
         process = subprocess.Popen([program, "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")])
         try:
@@ -174,6 +175,29 @@ def test_cookies_go_over_tls_alone(behind: Behind) -> None:
     behind.client.cookies.clear()
     planted = behind.client.get("/organiser/index.html", headers={"cookie": f"judge-organiser={behind.organiser}"})
     assert "You are not signed in" in planted.text
+
+
+SIMILAR_NAMES = ("cup-1", "cup.1", "cup_1", "cup-1_", "-cup-1", "Cup-1")
+
+
+def test_sessions_of_contests_with_similar_names_are_separate(tmp_path: Path) -> None:
+    tokens = {}
+    for name in SIMILAR_NAMES:
+        planned = make_contest(tmp_path / name)
+        planned.path.write_text(planned.path.read_text().replace("selftest", name))
+        tokens[name] = make_token(open_intake(planned.path), f"Olga of {name}", TokenRole.ORGANISER)
+    with (
+        nginx(*(tmp_path / name for name in SIMILAR_NAMES)) as (_, port),
+        httpx.Client(base_url=f"https://localhost:{port}/cup", verify=False, timeout=60) as browser,  # noqa: S501
+    ):
+        for name in SIMILAR_NAMES:
+            assert 303 == browser.post(f"/{name}/organiser/session", data={"token": tokens[name]}).status_code
+        for name in SIMILAR_NAMES:
+            page = browser.get(f"/{name}/organiser/index.html").text
+            assert f"Signed in as <b><bdi>Olga of {name}</bdi></b>" in page
+        assert 303 == browser.post("/cup.1/organiser/sign-out").status_code
+        pages = {name: browser.get(f"/{name}/organiser/index.html").text for name in SIMILAR_NAMES}
+        assert ["cup.1"] == [name for name, page in pages.items() if "You are not signed in" in page]
 
 
 def test_form_from_another_origin_is_refused_through_nginx(behind: Behind) -> None:

@@ -14,12 +14,19 @@ from typing import Any
 import httpx
 import pytest
 
+from judge.contest.plan import load_plan
+from judge.submissions.intake import IntakePolicy
+from judge.web.kit.middleware import Metrics
+from judge.web.live.front import FrontPage
+from judge.web.live.serve import opened_service
 from tests import forked
 from tests.broadcast.logs import PAIR, accept, play_next, recorder
 from tests.examples import of_evidence
 from tests.forked import ForkedProcess
+from tests.golden.routes import serving
 from tests.publish.cups import Cup
 from tests.site.browser import Browser
+from tests.web.event_loop import without_store_reads
 from tests.web.live.serving import serving_all
 from tests.web.live.watching import entries_of, free_port, until
 from tests.web.views import check_views
@@ -75,6 +82,21 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         port = free_port()
         started(stack, folder, port, "last-cup", "this-cup", "next", "--title", "Our contests")
         yield f"http://127.0.0.1:{port}"
+
+
+def test_loops_and_pages_of_the_front_page_read_no_store_in_the_event_loop(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        begun(stack, tmp_path / "this-cup", "this-cup", 1)
+        (tmp_path / "next").mkdir()
+        (tmp_path / "next/contest.toml").write_text(COMING)
+        plans = [load_plan(tmp_path / name) for name in ("this-cup", "next")]
+        hosted = [stack.enter_context(opened_service(plan, None, Metrics())) for plan in plans]
+        front = FrontPage("Ours", hosted, 100_000, IntakePolicy())
+        stack.enter_context(without_store_reads())
+        client = stack.enter_context(serving(front, IntakePolicy(), lifespan="on"))
+        until(lambda: "judge-log" in client.get("/this-cup/feed").headers, "the contest is not shown")
+        for path in ("/", "/feed.xml", "/health", "/this-cup/live.html", "/this-cup/index.html", "/next-cup/live.html"):
+            assert 200 == client.get(path).status_code, path
 
 
 def test_page_lists_running_coming_and_past_contests(front: str) -> None:

@@ -6,6 +6,7 @@ Attacks that take all room, with their controls, are in tests/attacks/web.py: te
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
 from pathlib import Path
 
 import httpx
@@ -57,6 +58,7 @@ def test_an_organiser_gets_in_when_all_room_of_viewers_or_visitors_is_taken(tmp_
             assert 200 == ask(running, "/organiser/index.html", OTHERS, cookie)
             assert 200 == ask(running, "/organiser/index.html", OTHERS)  # to sign in
             assert 503 == ask(running, "/organiser/games.html", OTHERS, "judge-organiser=judge-wrong")
+            assert [503] * 3 == [ask(running, path, OTHERS) for path in ("/", "/cs", "/cs/live.html")]
             token = cookie.partition("=")[2]
             sent = {"x-forwarded-for": OTHERS}
             signed = httpx.post(f"{running.url}/organiser/session", data={"token": token}, headers=sent, timeout=60)
@@ -64,6 +66,28 @@ def test_an_organiser_gets_in_when_all_room_of_viewers_or_visitors_is_taken(tmp_
         with slow_forms(running, addresses, "/organiser/session"):
             until(lambda: ask(running, "/organiser/index.html", OTHERS) == 503, "there is still room")
             assert 200 == ask(running, "/organiser/index.html", OTHERS, cookie)
+
+
+def test_an_organiser_of_one_of_several_contests_gets_in_over_tls_when_all_room_is_taken(tmp_path: Path) -> None:
+    planned, other = (make_contest(tmp_path / name, "head_s = 60\nrequest_s = 600", limits()) for name in ("cup", "b"))
+    other.path.write_text(other.path.read_text().replace("selftest", "other"))
+    begin_contest(planned)
+    sent = {"x-forwarded-for": OTHERS, "x-forwarded-proto": "https"}
+    with ExitStack() as stack:
+        running = stack.enter_context(serving_all(planned.folder, "127.0.0.1", "", other.folder))
+        browser = stack.enter_context(httpx.Client(base_url=running.url, headers=sent, timeout=60))
+        signed = browser.post("/selftest/organiser/session", data={"token": organiser(tmp_path)})
+        cookie = {"cookie": signed.headers["set-cookie"].partition(";")[0]}
+        addresses = (f"10.3.{number}.3" for number in range(256))
+
+        def is_full() -> bool:
+            stack.enter_context(slow_forms(running, [*islice(addresses, 8)], "/selftest/author/session"))
+            return browser.get("/selftest/live.html").status_code == 503
+
+        until(is_full, "there is still room")
+        assert 200 == browser.get("/selftest/organiser/games.html", headers=cookie).status_code
+        assert 503 == browser.get("/other/organiser/games.html", headers=cookie).status_code
+        assert 503 == browser.get("/other").status_code
 
 
 def test_connections_without_a_request_make_room_for_a_new_one(tmp_path: Path) -> None:

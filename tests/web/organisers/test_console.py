@@ -23,6 +23,7 @@ from judge.web.player.status import HostCheck, PlayerFiles, PlayerStatus
 from tests.contest.giving import previewed
 from tests.patience import PATIENCE_S, until
 from tests.verify.test_ladder import joins
+from tests.web.event_loop import without_store_reads
 from tests.web.organisers.office import PATIENCE, Office, office, office_in, proof, submit, unbegun
 from tests.web.service import FORM
 
@@ -76,6 +77,14 @@ def test_first_page_of_a_contest_that_is_over_awaits_no_game_and_offers_no_pause
     assert '<b id="state">over</b>' in page
     assert "none yet" not in page.partition("Last orders")[0]
     assert "action=pause" not in page
+
+
+def test_link_of_another_organiser_asks_without_a_store_read_in_the_event_loop(seen: Office) -> None:
+    form = urlencode({"token": seen.tokens["watch"]}).encode()
+    with without_store_reads():
+        status, headers, page = seen.ask("POST", "/organiser/session", seen.tokens["act"], form, **FORM)
+    assert (409, None) == (status, headers.get("set-cookie"))
+    assert all(f"<bdi>{name}</bdi>" in page.decode() for name in ("Olga", "Walt"))
 
 
 def test_pages_change_nothing_and_offer_orders_only_to_those_who_may_act(seen: Office) -> None:
