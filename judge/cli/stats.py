@@ -127,7 +127,9 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
         for warning in warnings:
             note(f"judge: WARNING: {printable(warning, 500)}")
         found = assess_places(results)
-        return [] if found is None else [StageCertainty("", found, 0, (), 0)], ()
+        if found is None:
+            raise InputError(f"{path}: it has no results")
+        return [StageCertainty("", found, 0, (), 0)], ()
     contest = read_contest(path, store=store)
     if not contest.snapshot.format.orders_by_strength:
         raise InputError(f"{path}: places of the format {contest.snapshot.format.name} do not follow from all results")

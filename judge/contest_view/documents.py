@@ -211,7 +211,7 @@ def attempt_rows(game: PublishedGame) -> Iterator[dict[str, Any]]:
 
 
 def certainty_document(stages: "Sequence[StageCertainty]") -> dict[str, Any]:
-    """The certainty as JSON values: that of the first stage, and all in `stages` if there are several."""
+    """The certainty of at least one stage as JSON values: the first, and all in `stages` if there are several."""
     documents = [_document(stage) for stage in stages]
     if len(documents) == 1:
         return documents[0]

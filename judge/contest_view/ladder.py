@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from judge.base.durable_files import read_bounded, write_durably
@@ -90,22 +91,24 @@ class LadderLog:
 
 
 class LadderRatings:
-    """Follows a ladder: later calls read only new lines."""
+    """Follows a ladder: later calls read only new lines. Threads share it, each with its own view of the contest."""
 
     def __init__(self, file: Path | None = None) -> None:
         """`file`: a stored state."""
         self._file = file
         self._pass: _Pass | None = None
+        self._lock = Lock()
 
     def agents(self, log: LadderLog) -> Mapping[str, LadderAgent]:
         """The agents by name. Withdrawn results are left out from the start."""
         left_out = _withdrawn(log.journal)
-        if self._pass is None and self._file is not None and (found := load_state(self._file)) is not None:
-            with suppress(ValueError, LookupError, TypeError, AttributeError):
-                self._pass = _Pass(log, found, left_out)
-        if self._pass is None or not self._pass.precedes(log, left_out):
-            self._pass = _Pass(log)
-        return self._pass.follow(log, left_out, self._file)
+        with self._lock:
+            if self._pass is None and self._file is not None and (found := load_state(self._file)) is not None:
+                with suppress(ValueError, LookupError, TypeError, AttributeError):
+                    self._pass = _Pass(log, found, left_out)
+            if self._pass is None or not self._pass.precedes(log, left_out):
+                self._pass = _Pass(log)
+            return self._pass.follow(log, left_out, self._file)
 
 
 class _Pass:

@@ -16,7 +16,6 @@ from judge.contest_view.view import ContestView
 from judge.cup.plan import LEAGUE_NAME, Cup, League, PlannedCup
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.groups import promoted_count
-from judge.tournament.snapshot import Snapshot
 from judge.tournament.standings import TableLine
 
 PODIUM = 3
@@ -188,9 +187,10 @@ def read_exported(cup: Cup | CupDocument, directory: Path, names: Collection[str
     return current_results(cup, {name: load_claimed(directory / name) for name in names})
 
 
-def advancing(order: Sequence[str], below: Snapshot, promoted: int, *, promotes_new: bool) -> Sequence[str]:
-    """Agents of `order`, best first, that advance from the league `below`."""
-    skip = skip_of(below.format) if promotes_new else None
+def advancing(below: ContestView, promoted: int, *, promotes_new: bool) -> Sequence[str]:
+    """Agents that advance from the league `below`, best first. A disqualified or withdrawn agent does not advance."""
+    order = [line.agent for line in below.table.lines if line.agent not in below.absent]
+    skip = skip_of(below.snapshot.format) if promotes_new else None
     new = () if skip is None else [agent for agent in order if not skip.rating_of(agent)]
     return order[: promoted_count(order, promoted, new)]
 

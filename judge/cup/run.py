@@ -130,7 +130,6 @@ class CupRun:
         self._report = report
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._ready: dict[str, Planned] = {}
-        self._begun: set[str] = set()
         self._stop = Event()
         self._waits = ""
         self.ends: dict[str, LeagueEnd] = {}
@@ -173,13 +172,10 @@ class CupRun:
                 continue
             if cup.leagues_at_once and len(self._processes) >= cup.leagues_at_once:
                 break
-            planned = self._contest(league)
-            why = "" if name in self._begun or "--now" in self._arguments else planned.waits_for()
-            if (player := player_of(planned.folder)) is not None:
-                why = f"process {player} plays it"
-            if why:
+            if why := self._why_not_yet(league):
                 waits += f"{name}: {why}. "
                 continue
+            planned = self._ready[name] = self._contest(league)
             process = self._processes[name] = start_run(planned.path, self._arguments, dies_with_parent=True)
             if self._stop.is_set():  # during its start
                 process.send_signal(signal.SIGINT)
@@ -189,14 +185,25 @@ class CupRun:
             if waits:
                 self._report(f"waiting: {waits.rstrip()}")
 
+    def _why_not_yet(self, league: League) -> str:
+        planned = self._planned.contest(league.name)
+        if (player := player_of(planned.folder)) is not None:
+            return f"process {player} plays it"
+        if self._planned.begun(league.name) is not None:
+            return ""
+        if waits := "" if "--now" in self._arguments else planned.waits_for():
+            return waits
+        if league.after and not _is_over(self._planned.begun(league.after)):
+            del self.ends[league.after]  # an order had a game of it played again
+            return f"{league.after} is not over"
+        return ""
+
     def _contest(self, league: League) -> Planned:
-        if league.name not in self._ready:
-            begun = self._planned.begun(league.name)
-            if begun is not None:
-                self._begun.add(league.name)
-            promoted = promoted_agents(self._planned, league) if league.after and begun is None else ()
-            self._ready[league.name] = begun or self._planned.write(league.name, promoted)
-        return self._ready[league.name]
+        """The league's contest, with the agents that advance now: orders may change the table below until then."""
+        begun = self._planned.begun(league.name)
+        if begun is not None:
+            return begun
+        return self._planned.write(league.name, promoted_agents(self._planned, league) if league.after else ())
 
     def _collect(self) -> None:
         for name, process in [*self._processes.items()]:
@@ -241,8 +248,7 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
     with closing(open_store(below)) as store, owned_directory() as staging:
         contest = Contest(store, below)
         view = contest.view()
-        order = [line.agent for line in view.table.lines if line.agent not in view.absent]
-        best = advancing(order, view.snapshot, league.promoted, promotes_new=league.promotes_new)
+        best = advancing(view, league.promoted, promotes_new=league.promotes_new)
         members = {each.name for each in entrants(planned.write(league.name, is_complete=False), staging)}
         listed = {}
         for number, entry in enumerate(planned.cup.entries):

@@ -17,7 +17,8 @@ from judge.contest.plan import CupReference
 from judge.contest_view.export import CONTRADICTIONS, DOCUMENT
 from judge.cup.plan import ANNOUNCEMENT, Announcement, league_terms
 from judge.cup.results import CupDocument, CupResults, LeagueResults, advancing, read_exported
-from judge.journal.events import Accepted, Annulled, Created, Disqualified
+from judge.journal.events import Accepted, Annulled, Created, LockedIn, SeasonEnded
+from judge.journal.state import EntryChange
 from judge.publish.manifest import CUP_DOCUMENT, PUBLIC_KEY, ManifestCheck, check_manifest, file_names
 from judge.publish.verify.copies import original_line_ends
 from judge.publish.verify.export import LANGUAGE, PAGE_NAME, SIGNED_NAME, VerificationReport, verify_export
@@ -27,6 +28,9 @@ MAX_DOCUMENT_BYTES = 4 << 20
 
 _KNOWN = re.compile(rf"{SIGNED_NAME}|(cup|announcement)\.json|{LANGUAGE}(agents/[0-9]{{1,9}}\.html|{PAGE_NAME})")
 """Files of a cup outside the folders of its leagues."""
+
+_CHANGES = Accepted | Annulled | SeasonEnded | EntryChange
+"""Events that change places or the agents that advance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,15 +180,13 @@ def _check_promotion(results: CupResults, league: LeagueResults, problems: list[
     if below is None or below.contest is None:
         problems.append(f"{league.name}: {league.after} has not begun, so no agent advances from it")
         return
-    created = [line.at for line in league.contest.journal if isinstance(line.change, Created)]
-    changed = [line.at for line in below.contest.journal if isinstance(line.change, Accepted | Annulled | Disqualified)]
-    if not below.is_over or max(changed, default="") > min(created, default=""):
+    locked_in = min(line.at for line in league.contest.journal if isinstance(line.change, LockedIn | Created))
+    changed = [line.at for line in below.contest.journal if isinstance(line.change, _CHANGES)]
+    if not below.is_over or max(changed, default="") > locked_in:
         decisions.append(f"{league.name} was locked in before the last change of {league.after}")
         return
-    order = [line.agent for line in below.places]
-    best = advancing(order, below.contest.snapshot, league.promoted, promotes_new=league.promotes_new)
     problems += [
         f"{league.name}: {agent} advances from {league.after}, but does not take part"
-        for agent in best
+        for agent in advancing(below.contest, league.promoted, promotes_new=league.promotes_new)
         if agent not in league.contest.by_name
     ]

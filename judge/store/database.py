@@ -11,6 +11,7 @@ from enum import IntEnum, unique
 from functools import partial
 from pathlib import Path
 from threading import Lock
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
 from sqlalchemy import (
@@ -58,6 +59,8 @@ LOCK_TIMEOUT_S = 10
 
 SQLITE_LOCK_TIMEOUT_S = 60.0
 """Maximum wait for SQLite's one writer."""
+
+WAL_RETRY_S = 0.01
 
 MIGRATION_TIMEOUT_S = 600
 
@@ -356,15 +359,29 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     # Deferred transactions could deadlock two writers.
     connection.isolation_level = None
     cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={SQLITE_LOCK_TIMEOUT_S * 1000:.0f}")
+    _use_wal(cursor)
     for pragma in (
-        "journal_mode=WAL",
         # Results survive a power failure.
         "synchronous=FULL",
         "foreign_keys=ON",
-        f"busy_timeout={SQLITE_LOCK_TIMEOUT_S * 1000:.0f}",
     ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _use_wal(cursor: Any) -> None:
+    """While another process creates the file, SQLite refuses at once: waiting for each other could be a deadlock."""
+    until = monotonic() + SQLITE_LOCK_TIMEOUT_S
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+            sleep(WAL_RETRY_S)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:

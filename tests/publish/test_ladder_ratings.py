@@ -1,16 +1,20 @@
 """Stored ratings of a ladder: a restarted service continues with them, and ignores a wrong or old file."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 
 from judge.contest_view import ladder
-from judge.contest_view.ladder import LadderAgent, LadderRatings
+from judge.contest_view.ladder import LadderAgent, LadderLog, LadderRatings
 from judge.contest_view.view import ContestView
 from tests.contests import LADDER, VERSIONS, with_a_new_version
+from tests.examples import examples
 from tests.publish.cups import Cup
 from tests.verify.test_ladder import happens
 
@@ -68,6 +72,29 @@ def test_restarted_service_continues_stored_ratings(cup: Cup, tmp_path: Path, mo
     found = ratings_in(file, after)
     assert 3 <= len(read) < 6
     assert found == ratings_in(None, after)
+
+
+def test_threads_with_their_own_views_share_ratings(cup: Cup) -> None:
+    """The lock of `cached_property` protects one Python version only, and no other caller."""
+    contest = cup.contest.read()
+    log = LadderLog(contest.snapshot, contest.entered, contest.journal, contest.pairings, contest.games)
+    expected = LadderRatings().agents(log)
+    threads, before = 8, sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(examples(3)):
+            ratings, together = LadderRatings(), Barrier(threads)
+            ratings.agents(replace(log, journal=log.journal[:1]))
+
+            def read(_: int, ratings: LadderRatings = ratings, together: Barrier = together) -> object:
+                together.wait()
+                return ratings.agents(log)
+
+            with ThreadPoolExecutor(threads) as pool:
+                found = [*pool.map(read, range(threads))]
+            assert [expected] * threads == found
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_state_before_a_withdrawal_of_a_result_is_ignored(cup: Cup, tmp_path: Path) -> None:

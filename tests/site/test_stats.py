@@ -12,6 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from judge.base.errors import InputError
+from judge.base.registry import Registry
+from judge.catalog.managers import ContestManager, PairScore
 from judge.cli import app
 from judge.games.types import Verdict
 from judge.site.charts import ratings_chart
@@ -137,6 +139,20 @@ def test_certainty_of_another_file_names_the_package_that_reads_records(tmp_path
 
     with pytest.raises(InputError, match="not a contest file; for results of another contest manager install judge-g"):
         run("stats", "--certainty", path)
+
+
+@pytest.mark.parametrize("results", [[], [("A", "B", 0, 0, 0)]])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_certainty_of_a_file_without_results_is_refused(
+    results: list[PairScore], more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manager of another package may read a file in which no agents met."""
+    manager = ContestManager(name="other", about="another manager", pairs=lambda _: (results, ()))
+    monkeypatch.setattr(Registry, "working", lambda _: [manager])
+    (path := tmp_path / "results.txt").touch()
+
+    with pytest.raises(InputError, match=r"results\.txt: it has no results"):
+        run("stats", "--certainty", path, *more)
 
 
 def test_certainty_of_a_knockout_is_refused(tmp_path: Path) -> None:

@@ -309,6 +309,13 @@ def add_void(forger: Forger) -> None:
     forger.lines.insert(at + 1, replace(forger.lines[at], attempt=2))
 
 
+def hide_void(forger: Forger) -> None:
+    """The record of a void, and its row in the tables."""
+    (row, *_) = forger.rows("attempts")
+    forger.in_table("attempts", lambda rows: rows.remove(row))
+    (forger.directory / row["record"]).unlink()
+
+
 def only_log(forger: Forger) -> None:
     """Write the log of the lines, which fits nothing else, and sign."""
     write_log(forger.public, forger.lines)
@@ -751,6 +758,7 @@ FORGERIES: Mapping[str, Forgery] = {
     "a leaf of another contest.json": Forgery(change_line("created", digest="d" * 64), READING, only_log),
     "a leaf of another schedule": Forgery(change_line("scheduled", digest="d" * 64), REPLAY, only_log),
     "a void in the log alone": Forgery(add_void, READING, only_log),
+    "the record of a void hidden": Forgery(hide_void, FILES),
     "a start without its leaf": Forgery(drop_lines("started"), READING, only_log),
     "a disqualification in the log alone": Forgery(
         lambda forger: forger.lines.append(

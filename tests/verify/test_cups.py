@@ -112,10 +112,17 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Public:
     return public
 
 
+def add_head(folder: Path) -> None:
+    """Begin the files of the leagues as judge does."""
+    head = "# judge writes this file from cup.toml. Change that file instead.\n"
+    for path in folder.glob("*/contest.toml"):
+        if not (text := path.read_text()).startswith(head):
+            path.write_text(head + text)
+
+
 def publish_cup(folder: Path, public: Public) -> None:
     """Export the leagues of a cup.toml, which were played in its folder."""
-    for path in folder.glob("*/contest.toml"):
-        path.write_text(f"# judge writes this file from cup.toml. Change that file instead.\n{path.read_text()}")
+    add_head(folder)
     export_cup(load_cup(folder), public.directory, public.private, public.key, PageOptions(languages=("en",)))
 
 
@@ -480,6 +487,23 @@ def test_agent_disqualified_after_its_promotion_is_noted(tmp_path: Path) -> None
     report = verify_cup(public.directory, public.public_key)
     assert ([], [note]) == (report.problems, report.decisions)
     assert [] == second_opinion(public.directory, public.public_key)
+
+
+def test_agent_withdrawn_from_a_swiss_after_its_promotion_is_noted(tmp_path: Path) -> None:
+    """Its results count, and only the agents that advance changed."""
+    public = Public(tmp_path, make_key(tmp_path / "organiser.key"))
+    below = LEAGUE.format("below", 'name = "swiss", rounds = 2', "medals = false")
+    above = LEAGUE.format("cup", 'name = "round-robin", games = 2', 'after = "below"\npromoted = 1')
+    write_cup(tmp_path, f'name = "spring"\n{below}{above}')
+    play(tmp_path, "below", "bert dora -carl")
+    play(tmp_path, "cup", "anna bert")
+    with closing(Store(load_plan(tmp_path / "below").store_url)) as store:
+        store.withdraw("spring-below", "bert", "no time", is_annulled=False)
+    publish_cup(tmp_path, public)
+
+    note = "cup was locked in before the last change of below"
+    report = verify_cup(public.directory, public.public_key)
+    assert ([], [note]) == (report.problems, report.decisions)
 
 
 def test_clone_of_a_cup_with_changed_line_ends_is_verified_after_undoing_them(

@@ -86,7 +86,7 @@ OF_FULL_LANE = {
     *("a value of the standings", "an agent disqualified in silence", "what an agent wrote", "the files of an entry"),
     *("entries swapped, fitted", "a finished game called void, fitted", "a time that no calendar has, fitted"),
     *("the fault in a record, fitted", "seats swapped, fitted", "a rating", "a game replayed until liked"),
-    *("a draw chosen", "a page, a program or the PGN"),
+    *("a draw chosen", "a page, a program or the PGN", "the record of a void hidden"),
 }
 """Some of each who finds them; tests/corpus gives every kind to `judge contest verify`."""
 

@@ -253,6 +253,7 @@
   const LATEST = 253_402_300_799; // the last second of the year 9999
   const ORGANISER = 1, WITNESS = 4; // kinds of signatures (C2SP): of the checkpoint, and of it with the time
   const WIDTH = 256;
+  const OF_RECORDS = new Set(["accepted", "void", "superseded"]); // events with the digest of an attempt's record
 
   /** The root of a Merkle tree (RFC 6962, 2.1), from the hashes of its leaves. */
   async function rootOf(hashes) {
@@ -394,6 +395,12 @@
     const digests = new Set(log.digests.map(({ digest }) => digest));
     const created = log.digests.filter(({ event }) => event === "created").map(({ digest }) => digest);
     report.compare(`${DOCUMENT} in the log`, created.join(), listed.get(DOCUMENT)?.sha256);
+    const records = new Set();
+    for (const [name, { sha256: digest }] of listed) if (name.startsWith("records/")) records.add(digest);
+    for (const [number, { event, digest }] of log.digests.entries()) {
+      const isThere = !OF_RECORDS.has(event) || digest === null || records.has(digest);
+      report.expect(isThere, `leaf ${number} of the log, ${event}: its record is not in the export`);
+    }
     const known = new Set([...log.tiles, CHECKPOINT]);
     for (const [name, { sha256: digest }] of listed) {
       const isInIt = !name.startsWith("records/") || digests.has(digest);
