@@ -180,7 +180,9 @@ def _check_promotion(results: CupResults, league: LeagueResults, problems: list[
     if below is None or below.contest is None:
         problems.append(f"{league.name}: {league.after} has not begun, so no agent advances from it")
         return
-    locked_in = min(line.at for line in league.contest.journal if isinstance(line.change, LockedIn | Created))
+    locked_in = min(
+        (line.at for line in league.contest.journal if isinstance(line.change, LockedIn | Created)), default=""
+    )
     changed = [line.at for line in below.contest.journal if isinstance(line.change, _CHANGES)]
     if not below.is_over or max(changed, default="") > locked_in:
         decisions.append(f"{league.name} was locked in before the last change of {league.after}")
