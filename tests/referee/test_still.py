@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from judge.formats.fault_report import cases
+from judge.games.stratego.types import COLOURS
 from judge.games.types import FAILURES, Verdict
 from judge.record.transcript import Entry, EntryKind, unseal
 from judge.referee.requests import RanOn
@@ -175,6 +176,79 @@ def test_seat_that_ran_on_is_blamed_once_for_an_opponent_that_exits(seat: int, r
     played = Game(busy, stratego.spec("stratego-seed"))
     assert Verdict.VOID is not played.verdict
     assert not verify(played.file()).problems
+
+
+class Disturbed(World):
+    """In the first wait of a seat that lasts too long, the other one runs for 30 ms."""
+
+    verdict_ms, read_ms = 0, 0
+    """Time that a reading of evidence takes, and that the judge is busy before it reads `LATE_ROW`."""
+    thawed_ns = 0
+
+    def thaw(self, seat: int) -> int:
+        self.thawed_ns = super().thaw(seat)
+        return self.thawed_ns
+
+    def start(self, seat: int) -> int:
+        self.thawed_ns = super().start(seat)
+        return self.thawed_ns
+
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
+        if asked != seat and self.now - self.thawed_ns >= 2000 * MS and not self.stopped_cpu_ms:
+            self.stopped_cpu_ms = {seat: [30]}
+        return super().read_stopped_cpu(seat, asked)
+
+    def measure(self, seat: int) -> Evidence:
+        self._pass(self.verdict_ms * MS)
+        return super().measure(seat)
+
+    def _happen(self, seat: int) -> Entry:
+        if self.bodies[seat].acts[0] == (0, LATE_ROW):
+            self._pass(self.read_ms * MS)
+        return super()._happen(seat)
+
+
+LATE_ROW = Say(b"967B669999\n", 1995)
+
+PAUSED = Do(EntryKind.PAUSED, b"500000000", 2000)
+
+
+def disturbed(seat: int, row: int, *late: Act, verdict_ms: int = 0, read_ms: int = 0) -> Game:
+    """A game of Stratego in whose set-up a seat does `late` instead of one row."""
+    rows = [FULL_RED, FULL_BLUE][seat]
+    setup: list[Act] = [Say(f"{text}\n".encode()) for text in rows]
+    setup[row : row + 1] = late or [Say(f"{rows[row]}\n".encode(), 2041)]
+    agents = [stratego.agent("SURRENDER", rows=FULL_RED), stratego.agent(rows=FULL_BLUE)]
+    agents[seat] = stratego.agent(setup=setup)
+    world = Disturbed(*agents)
+    world.verdict_ms, world.read_ms = verdict_ms, read_ms
+    return Game(world, stratego.spec())
+
+
+@pytest.mark.parametrize("verdict_ms", [0, 11, 30])
+@pytest.mark.parametrize("row", range(4))
+@pytest.mark.parametrize("seat", [0, 1])
+def test_row_that_arrives_during_the_verdict_on_the_other_seat_is_its_answer(
+    seat: int, row: int, verdict_ms: int
+) -> None:
+    """In the set-up of Stratego a fault does not end the game. The row arrives after the verdict, or before its end."""
+    played = disturbed(seat, row, verdict_ms=verdict_ms)
+
+    played.assert_lost(1 - seat, Verdict.TURN_TIME, "did not stop")
+    assert 1 == len(played.heard(seat, COLOURS[seat]))
+    assert 4 == sum(ply.seat == seat for ply in played.referee.plies[:8])
+
+
+@pytest.mark.parametrize("late", [(LATE_ROW,), (PAUSED, Say(b"967B669999\n", 10))], ids=["busy", "paused"])
+@pytest.mark.parametrize(("seat", "row"), [(0, 3), (1, 0)])
+def test_row_whose_lateness_is_the_fault_of_the_other_seat_is_its_answer(
+    seat: int, row: int, late: Sequence[Act]
+) -> None:
+    """It was read before the verdict."""
+    played = disturbed(seat, row, *late, read_ms=50)
+
+    played.assert_lost(1 - seat, Verdict.TURN_TIME, "did not stop")
+    assert 1 == len(played.heard(seat, COLOURS[seat]))
 
 
 def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work() -> None:
