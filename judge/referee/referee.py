@@ -120,25 +120,28 @@ class Referee:
         Raises HostError if the host fails before; the caller makes that a void. The result is final at the end: a late
         goodbye, a survived kill or a failure changes nothing.
         """
-        while (end := self.game.end) is None:
-            try:
-                if self._unopened:
-                    yield from self._open(self._unopened[0])
-                elif self.unapplied is not None:
-                    events, self.unapplied = self.game.apply(self.unapplied), None
-                    yield from self._tell(events)
-                elif (request := self.game.pending()).seat == NATURE:
-                    yield from self._tell(self.game.apply(self._chance(request)))
-                else:
-                    yield from self._ask(request)
-            except FaultError as fault:
-                verdict = fault.verdict or (yield from self._resolve(fault))
-                if isinstance(verdict, Void):
-                    return verdict
-        self._set_faults(end)
         try:
+            while (end := self.game.end) is None:
+                try:
+                    if self._unopened:
+                        yield from self._open(self._unopened[0])
+                    elif self.unapplied is not None:
+                        events, self.unapplied = self.game.apply(self.unapplied), None
+                        yield from self._tell(events)
+                    elif (request := self.game.pending()).seat == NATURE:
+                        yield from self._tell(self.game.apply(self._chance(request)))
+                    else:
+                        yield from self._ask(request)
+                except FaultError as fault:
+                    verdict = fault.verdict or (yield from self._resolve(fault))
+                    if isinstance(verdict, Void):
+                        return verdict
+            self._set_faults(end)
             yield from self._close()
         except HostError as error:
+            end = self.game.end
+            if end is None:
+                raise
             yield from self.stop_closing(end, str(error))
         self._judge_lingering()
         return end

@@ -4,17 +4,19 @@ from collections.abc import Sequence
 
 import pytest
 
+from judge.base.errors import HostError
 from judge.formats.fault_report import cases
 from judge.games.stratego.types import COLOURS
 from judge.games.types import FAILURES, Verdict
 from judge.record.transcript import Entry, EntryKind, unseal
-from judge.referee.requests import RanOn
+from judge.referee.requests import RanOn, drive
+from judge.referee.setup import build_referee
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import MS, Act, Agent, Do, Say, World, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_stratego as stratego
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, marked_file, resealed, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
 """A call that nothing interrupts and that lasts for as long as is waited for it."""
@@ -357,6 +359,40 @@ def test_agent_that_cannot_be_ended_changes_no_verdict_and_is_recorded() -> None
     assert not verify(file).problems
     forged = resealed(file, unseal(file.transcript), unclosed="")
     assert [problem for problem in verify(forged).problems if problem.startswith("unclosed")]
+
+
+class Unwritable(World):
+    """The host fails at this write, from 0."""
+
+    failing = 0
+
+    def write_input(self, seat: int, data: bytes) -> None:
+        super().write_input(seat, data)
+        self.failing -= 1
+        if self.failing < 0:
+            raise HostError("the stdin of an agent could not be watched")
+
+
+@pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
+@pytest.mark.parametrize("last", ["9 6 UP", "0 6 DOWN", exits(3)], ids=["surrender", "illegal", "exit"])
+def test_host_that_fails_at_any_write_voids_the_game_only_before_its_end(policy: str, last: str | list[Act]) -> None:
+    """The last answer is confirmed to both agents after the end."""
+    game_spec = stratego.spec(policy)
+    unclosed = []
+    for failing in range(20):
+        agents = stratego.agent("0 3 DOWN", "SURRENDER", rows=FULL_RED), stratego.agent(last, rows=FULL_BLUE)
+        host = Unwritable(*agents)
+        host.failing = failing
+        referee = build_referee(game_spec)
+        try:
+            end = drive(referee.requests(), host)
+        except HostError:
+            assert referee.game.end is None
+        else:
+            assert not verify(marked_file(game_spec, end, referee, host.entries)).problems
+            unclosed.append(referee.unclosed)
+
+    assert {"", "the stdin of an agent could not be watched"} == set(unclosed)
 
 
 def test_a_failure_of_the_host_before_the_end_and_entries_after_it_are_found() -> None:
