@@ -390,7 +390,8 @@ class Referee:
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         if talk.deadline.missed is None:
             return (yield from self._alarm(seat, talk, now))
-        talk.give(self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat))))
+        used_ns = self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat)))
+        talk.give(min(used_ns, talk.elapsed_ns(now)))  # more than one core may have run
         if now < talk.over_at:
             return None
         is_dead = self.sides[seat].is_ending

@@ -98,6 +98,13 @@ def test_time_that_a_stopped_opponent_used_is_given_back_and_its_limits_are_late
     assert not verify(played.file()).problems
 
 
+def test_opponent_that_used_several_cores_gives_back_no_more_than_was_charged() -> None:
+    played = Game(world(stopped=[0, 0, 1000], white_ms=110), spec(clock={"turn_ms": 100, "tolerance_ms": 0}))
+
+    played.assert_lost(0, Verdict.TURN_TIME, "used 1000 ms of processor time")
+    assert [10] == played.charged_ms(1)
+
+
 @pytest.mark.parametrize(("used_ms", "turn"), [(17, 2), (11, 2), (7, 3), (6, 6), (5, None)])
 def test_a_little_cpu_time_in_every_turn_of_the_opponent_loses(used_ms: int, turn: int | None) -> None:
     """Never more than 20 ms, and in the mean of many turns never more than 5 ms."""
