@@ -1,0 +1,83 @@
+"""What a host lacks for a while costs an attempt at most. No slot is lost, and no worker is distrusted."""
+
+import resource
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from judge.base.procfs import children_of, started_ticks
+from judge.cluster.cluster import _Attempt
+from judge.cluster.live_moves import GameClient
+from judge.cluster.machine import Machine
+from judge.cluster.messages import Broken, Lacks, Order, Played
+from judge.contest.runner import StopReason
+from judge.play.venue import Slot
+from tests.cluster.machines import Cup, Machines
+from tests.file_limit import no_more_files
+from tests.patience import until
+
+FORK_SERVER = b"multiprocessing.forkserver"
+
+
+@pytest.fixture
+def cup(cup: Cup) -> Cup:
+    cup.open_gate()
+    return cup
+
+
+def fork_server(pid: int) -> int:
+    (found,) = (child for child in children_of(pid) if FORK_SERVER in Path(f"/proc/{child}/cmdline").read_bytes())
+    return found
+
+
+def soft_limit(pid: int) -> int:
+    return resource.prlimit(pid, resource.RLIMIT_NOFILE)[0]
+
+
+@pytest.mark.slow
+def test_worker_plays_a_game_whose_process_starts_at_a_second_try(cup: Cup, machines: Machines) -> None:
+    """Its fork server has no file left for the first game's process."""
+    machines.start_scheduler()
+    machines.start_worker("w1", ("env",))  # its fork server is no fork of this process
+    machines.wait_for_scheduler()
+    cup.store.schedule("cup", cup.games(1, 2))
+    with closing(cup.cluster(machines)) as cluster:
+        until(lambda: cluster.free or cluster.wait(0.1), "a worker")
+        server = fork_server(machines.workers["w1"].pid)
+        resource.prlimit(server, resource.RLIMIT_NOFILE, (3, resource.prlimit(server, resource.RLIMIT_NOFILE)[1]))
+
+        assert StopReason.FINISHED is cup.play(cluster)
+
+        assert 1 == cluster.free
+    assert [(number, 1, "accepted", "w1") for number in (1, 2)] == cup.attempts()
+    until(lambda: started_ticks(server) is None, "it ends")
+
+
+def test_worker_raises_its_limit_of_files_before_it_starts_processes(cup: Cup, machines: Machines) -> None:
+    machines.start_scheduler()
+    machines.start_worker("w1", ("prlimit", "--nofile=200:3000"))
+    machines.wait_for_scheduler()
+    with closing(cup.cluster(machines)) as cluster:
+        until(lambda: cluster.free or cluster.wait(0.1), "a worker")
+        worker = machines.workers["w1"].pid
+
+        assert [3000, 3000] == [soft_limit(pid) for pid in (worker, fork_server(worker))]
+
+
+def test_worker_without_a_free_file_ends_the_attempt_and_plays_the_next(cup: Cup, tmp_path: Path) -> None:
+    cup.store.schedule("cup", cup.games(1, 1))
+    issued = cup.store.issue("cup", "w1")
+    assert issued
+    order = Order.model_validate_json(_Attempt(cup.contest.job(issued), 600, 1).order({}))
+    (tmp_path / "w1").mkdir()
+    with closing(Machine("w1", tmp_path / "w1", [Slot()], allows_processes=True)) as machine:
+        assert isinstance(machine.play(order, GameClient()), Lacks)
+        for agent in cup.agents:
+            machine._agents.put(agent.program)
+        with no_more_files():
+            answer = machine.play(order, GameClient())
+        assert isinstance(answer, Broken)
+        assert "Too many open files" in answer.why
+
+        assert isinstance(machine.play(order, GameClient()), Played)
