@@ -52,6 +52,9 @@ STOPS = 10
 OVERDUE = 3
 """Timeouts after which an attempt is void."""
 
+MAX_CHECKS = 3
+"""Failures of this host to check an answer after which its attempt is void."""
+
 SETUP_S = 300.0
 """In addition to a game's clocks: images, containers, folders and the record."""
 
@@ -75,6 +78,7 @@ class _Attempt:
     overdue: int = 0
     refused: int = 0
     stopped: int = 0
+    unchecked: int = 0
     avoided: set[str] = field(default_factory=set)
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     is_checked: bool = False
@@ -121,6 +125,8 @@ class Cluster:
         """Workers whose attempts had no result, by game."""
         self._news: SimpleQueue[Callable[[], None]] = SimpleQueue()
         """Calls that other threads leave for `wait`."""
+        self._later: list[Callable[[], None]] = []
+        """Calls that the next look at the scheduler repeats."""
         self._finished: list[EndedAttempt] = []
         """Returned by the next `wait`."""
         self._looked = -POLL_INTERVAL_S
@@ -213,6 +219,9 @@ class Cluster:
                 self._take_back(attempt)
             elif attempt.task is not None and attempt.is_overdue():
                 self._overdue(attempt, attempt.task)
+        later, self._later = self._later, []
+        for call in later:
+            call()
         self._give_waiting()
 
     def _overdue(self, attempt: _Attempt, task: Future[Any]) -> None:
@@ -326,13 +335,25 @@ class Cluster:
             return
         except InputError as error:
             self._refuse(attempt, worker, str(error))
+        except HostError as error:
+            self._count_unchecked(attempt, task, worker, str(error))
         except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
             if not isinstance(error, OSError | TimeoutError) and self._has_scheduler():
                 self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
             elif attempt.is_overdue():
                 self._overdue(attempt, task)
             else:
-                self._await(attempt, task)
+                self._later.append(partial(self._await, attempt, task))
+
+    def _count_unchecked(self, attempt: _Attempt, task: Future[Any], worker: WorkerFound, why: str) -> None:
+        attempt.unchecked += 1
+        self._roster.note(f"{attempt}: the answer of worker {worker.name} could not be checked here: {why}")
+        if attempt.unchecked >= MAX_CHECKS:
+            self._count_result(attempt, worker, has_score=False)
+            error = HostError(f"its answer could not be checked {attempt.unchecked} times: {why}")
+            self._end(attempt, error, worker.name)
+        else:
+            self._later.append(partial(self._await, attempt, task))
 
     def _has_scheduler(self) -> bool:
         try:
