@@ -29,6 +29,9 @@ from judge.sandbox.box import FolderKind
 
 MAX_PROCESSES = 4
 
+MAX_FETCHES = 8
+"""Answers that arrive or wait for a process. A slow line must not delay those of other workers."""
+
 CHECK_S = 600.0
 """Timeout of a check. An answer of n bytes gets n / `CHECK_BYTES_PER_S` seconds more."""
 
@@ -47,7 +50,7 @@ class Checkers:
     def __init__(self, connection: SchedulerConnection) -> None:
         self._connection = connection
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
-        self._threads = ThreadPoolExecutor(most, thread_name_prefix="checker")
+        self._threads = ThreadPoolExecutor(MAX_FETCHES, thread_name_prefix="checker")
         self._idle: LifoQueue[Worker[EndedAttempt | Answer]] = LifoQueue()
         for _ in range(most):
             self._idle.put(Worker())

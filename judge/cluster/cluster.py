@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from distributed import CancelledError, Future
+from distributed import Future
 from distributed.security import Security
 
 from judge.base.errors import HostError, InputError, StoreLostError
@@ -23,7 +23,7 @@ from judge.cluster.checkers import Checkers
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import FollowedGame, LiveMoves
 from judge.cluster.machine import code_digest
-from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Order, Stopped, Unfit
+from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Order, Stopped, Unfit, transfer_s
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
@@ -160,7 +160,8 @@ class Cluster:
         if not self.free:
             raise IndexError("no worker has a free slot")
         policy = job.spec().policy
-        self._attempts[job.game.id] = attempt = _Attempt(job, answer_s(policy), largest_answer(policy))
+        longest_s = answer_s(policy) + transfer_s(sum(map(len, job.states.values())) * 4 / 3)
+        self._attempts[job.game.id] = attempt = _Attempt(job, longest_s, largest_answer(policy))
         attempt.avoided |= self._failed.get(job.game.id, set())
         if job.listener is not None:
             attempt.followed = FollowedGame(job, job.listener)
@@ -201,7 +202,7 @@ class Cluster:
         self._connection.reconnect()
         try:
             identity = self._connection.ask("identity", n_workers=-1)
-        except (OSError, TimeoutError):
+        except OSError:
             return
         if identity["id"] != self._scheduler or any(
             attempt.task and attempt.task.cancelled() for attempt in self._all()
@@ -331,19 +332,17 @@ class Cluster:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
             self._apply(attempt, check.result(), worker)
-        except CancelledError:
-            return
         except InputError as error:
             self._refuse(attempt, worker, str(error))
         except HostError as error:
             self._count_unchecked(attempt, task, worker, str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            if not isinstance(error, OSError | TimeoutError) and self._has_scheduler():
-                self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
-            elif attempt.is_overdue():
+        except OSError:
+            if attempt.is_overdue():
                 self._overdue(attempt, task)
             else:
                 self._later.append(partial(self._await, attempt, task))
+        except Exception as error:  # noqa: BLE001 - whatever a hostile answer makes its check stumble over
+            self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
 
     def _count_unchecked(self, attempt: _Attempt, task: Future[Any], worker: WorkerFound, why: str) -> None:
         attempt.unchecked += 1
@@ -354,12 +353,6 @@ class Cluster:
             self._end(attempt, error, worker.name)
         else:
             self._later.append(partial(self._await, attempt, task))
-
-    def _has_scheduler(self) -> bool:
-        try:
-            return bool(self._connection.ask("identity", n_workers=-1)["id"] == self._scheduler)
-        except Exception:  # noqa: BLE001 - a lost scheduler makes dask raise errors of many classes
-            return False
 
     def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> None:
         if isinstance(answer, EndedAttempt):
