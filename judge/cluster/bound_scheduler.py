@@ -20,7 +20,7 @@ from judge.base.logs import get_logger
 from judge.base.parsing import first_of
 from judge.base.text import printable
 from judge.cluster.bounded_messages import MAX_MESSAGE_BYTES, expect_answers, worker_of
-from judge.cluster.messages import MAX_MOVES_BYTES, PieceOfMoves, topic_of
+from judge.cluster.messages import MAX_MOVES_BYTES, PieceOfMoves, topic_of, transfer_s
 from judge.cluster.roster import MAX_SLOTS, slots_in
 from judge.cluster.security import ip_of
 from judge.cluster.tasks import SLOT
@@ -29,6 +29,7 @@ MAX_CONNECTIONS_PER_WORKER = 16
 """Simultaneous connections per certificate. A worker needs two."""
 
 GATHER_S = 120.0
+"""Timeout of a worker's answers, in addition to `transfer_s` of their size."""
 
 MAX_ANNOUNCED_BYTES = 1 << 50
 """Answer size that a worker may announce. The contest's host has a much lower limit."""
@@ -165,13 +166,14 @@ class BoundScheduler(Scheduler):
         self._connections = Counter[str]()
         expect_answers(self._announced)
 
-    async def gather(self, *words: Any, **named: Any) -> Any:
+    async def gather(self, keys: Any, *words: Any, **named: Any) -> Any:
         """A worker could report that it is busy forever. Late answers count as lost."""
+        size = sum(self.tasks[key].get_nbytes() for key in keys if key in self.tasks)
         try:
-            async with asyncio.timeout(GATHER_S):
-                return await super().gather(*words, **named)
+            async with asyncio.timeout(GATHER_S + transfer_s(size)):
+                return await super().gather(keys, *words, **named)
         except TimeoutError:
-            return {"status": "error", "keys": list(named.get("keys", words[0] if words else ()))}
+            return {"status": "error", "keys": list(keys)}
 
     async def _handle_comm(self, comm: Comm) -> None:
         worker = worker_of(comm)

@@ -13,9 +13,9 @@ from typing import Any
 
 from distributed import Future as Task
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.base.parsing import parse_json
-from judge.base.worker_processes import Worker, WorkerLostError
+from judge.base.worker_processes import Worker, WorkerLostError, wait
 from judge.cluster.bounded_messages import own_pickles
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.messages import Answer, Played, read_answer
@@ -28,6 +28,14 @@ from judge.sandbox.archive import EMPTY, UnkeptError, parse_folder
 from judge.sandbox.box import FolderKind
 
 MAX_PROCESSES = 4
+
+MAX_FETCHES = 8
+"""Answers that arrive or wait for a process. A slow line must not delay those of other workers."""
+
+CHECK_S = 600.0
+"""Timeout of a check. An answer of n bytes gets n / `CHECK_BYTES_PER_S` seconds more."""
+
+CHECK_BYTES_PER_S = 1 << 17
 
 DRIFT = 1.001
 """Maximum speed of an honest clock relative to this host's."""
@@ -42,7 +50,7 @@ class Checkers:
     def __init__(self, connection: SchedulerConnection) -> None:
         self._connection = connection
         most = min(MAX_PROCESSES, len(os.sched_getaffinity(0)))
-        self._threads = ThreadPoolExecutor(most, thread_name_prefix="checker")
+        self._threads = ThreadPoolExecutor(MAX_FETCHES, thread_name_prefix="checker")
         self._idle: LifoQueue[Worker[EndedAttempt | Answer]] = LifoQueue()
         for _ in range(most):
             self._idle.put(Worker())
@@ -51,7 +59,8 @@ class Checkers:
         """Fetch and check the answer of a task for a job given `elapsed_s` ago; arguments as of
         `SchedulerConnection.fetch`.
 
-        The future raises errors of `fetch`, and InputError for a refused answer.
+        The future raises errors of `fetch`, InputError for a refused answer, and HostError if this host could not check
+        it.
         """
         return self._threads.submit(self._check, task, largest, job, elapsed_s)
 
@@ -66,12 +75,28 @@ class Checkers:
         process = self._idle.get()
         try:
             with own_pickles():
-                process.start(_checked_answer, job, data, elapsed_s)
-                return process.result()
-        except WorkerLostError as error:
-            raise InputError(f"it could not be checked: {error}") from None
+                return _check_in(process, job, data, elapsed_s)
         finally:
             self._idle.put(process)
+
+
+def _check_in(
+    process: Worker[EndedAttempt | Answer], job: Job, data: object, elapsed_s: float
+) -> EndedAttempt | Answer:
+    try:
+        process.start(_checked_answer, job, data, elapsed_s)
+    except (OSError, EOFError, RuntimeError) as error:  # EOFError: the fork server could not fork
+        process.kill()
+        raise HostError(f"no process can be started to check it: {error}") from None
+    limit_s = CHECK_S + (len(data) / CHECK_BYTES_PER_S if isinstance(data, bytes) else 0)
+    if not wait([process], limit_s):
+        process.kill()
+        raise HostError(f"its check took more than {limit_s:.0f} s")
+    try:
+        return process.result()
+    except (WorkerLostError, OSError, MemoryError) as error:
+        process.kill()
+        raise HostError(f"its check did not end: {type(error).__name__}: {error}") from None
 
 
 def _checked_answer(job: Job, data: object, elapsed_s: float) -> EndedAttempt | Answer:

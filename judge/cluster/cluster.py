@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
-from distributed import CancelledError, Future
+from distributed import Future
 from distributed.security import Security
 
 from judge.base.errors import HostError, InputError, StoreLostError
@@ -23,7 +23,7 @@ from judge.cluster.checkers import Checkers
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import FollowedGame, LiveMoves
 from judge.cluster.machine import code_digest
-from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Order, Stopped, Unfit
+from judge.cluster.messages import MAX_ANSWER_BYTES, Answer, Broken, Lacks, Order, Stopped, Unfit, transfer_s
 from judge.cluster.roster import Roster, WorkerFound
 from judge.cluster.security import Address, parse_address, security_of
 from judge.cluster.tasks import SLOT, play
@@ -52,6 +52,9 @@ STOPS = 10
 OVERDUE = 3
 """Timeouts after which an attempt is void."""
 
+MAX_CHECKS = 3
+"""Failures of this host to check an answer after which its attempt is void."""
+
 SETUP_S = 300.0
 """In addition to a game's clocks: images, containers, folders and the record."""
 
@@ -75,6 +78,7 @@ class _Attempt:
     overdue: int = 0
     refused: int = 0
     stopped: int = 0
+    unchecked: int = 0
     avoided: set[str] = field(default_factory=set)
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     is_checked: bool = False
@@ -121,6 +125,8 @@ class Cluster:
         """Workers whose attempts had no result, by game."""
         self._news: SimpleQueue[Callable[[], None]] = SimpleQueue()
         """Calls that other threads leave for `wait`."""
+        self._later: list[Callable[[], None]] = []
+        """Calls that the next look at the scheduler repeats."""
         self._finished: list[EndedAttempt] = []
         """Returned by the next `wait`."""
         self._looked = -POLL_INTERVAL_S
@@ -154,7 +160,8 @@ class Cluster:
         if not self.free:
             raise IndexError("no worker has a free slot")
         policy = job.spec().policy
-        self._attempts[job.game.id] = attempt = _Attempt(job, answer_s(policy), largest_answer(policy))
+        longest_s = answer_s(policy) + transfer_s(sum(map(len, job.states.values())) * 4 / 3)
+        self._attempts[job.game.id] = attempt = _Attempt(job, longest_s, largest_answer(policy))
         attempt.avoided |= self._failed.get(job.game.id, set())
         if job.listener is not None:
             attempt.followed = FollowedGame(job, job.listener)
@@ -195,7 +202,7 @@ class Cluster:
         self._connection.reconnect()
         try:
             identity = self._connection.ask("identity", n_workers=-1)
-        except (OSError, TimeoutError):
+        except OSError:
             return
         if identity["id"] != self._scheduler or any(
             attempt.task and attempt.task.cancelled() for attempt in self._all()
@@ -204,6 +211,9 @@ class Cluster:
                 log.warning("the scheduler was lost: its games are played again", games=self.running)
             self._scheduler = identity["id"]
             self._connection.listen()
+            self._transfers.forget_counts()
+            for attempt in self._attempts.values():
+                attempt.requests.clear()
             for attempt in self._all():
                 self._take_back(attempt)
         self._roster.meet(identity["workers"])
@@ -213,6 +223,9 @@ class Cluster:
                 self._take_back(attempt)
             elif attempt.task is not None and attempt.is_overdue():
                 self._overdue(attempt, attempt.task)
+        later, self._later = self._later, []
+        for call in later:
+            call()
         self._give_waiting()
 
     def _overdue(self, attempt: _Attempt, task: Future[Any]) -> None:
@@ -322,23 +335,27 @@ class Cluster:
             if self._roster.is_distrusted(worker):
                 raise InputError("an answer of this worker was refused before")
             self._apply(attempt, check.result(), worker)
-        except CancelledError:
-            return
         except InputError as error:
             self._refuse(attempt, worker, str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            if not isinstance(error, OSError | TimeoutError) and self._has_scheduler():
-                self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
-            elif attempt.is_overdue():
+        except HostError as error:
+            self._count_unchecked(attempt, task, worker, str(error))
+        except OSError:
+            if attempt.is_overdue():
                 self._overdue(attempt, task)
             else:
-                self._await(attempt, task)
+                self._later.append(partial(self._await, attempt, task))
+        except Exception as error:  # noqa: BLE001 - whatever a hostile answer makes its check stumble over
+            self._refuse(attempt, worker, f"it cannot be read: {error!r:.200}")
 
-    def _has_scheduler(self) -> bool:
-        try:
-            return bool(self._connection.ask("identity", n_workers=-1)["id"] == self._scheduler)
-        except Exception:  # noqa: BLE001 - a lost scheduler makes dask raise errors of many classes
-            return False
+    def _count_unchecked(self, attempt: _Attempt, task: Future[Any], worker: WorkerFound, why: str) -> None:
+        attempt.unchecked += 1
+        self._roster.note(f"{attempt}: the answer of worker {worker.name} could not be checked here: {why}")
+        if attempt.unchecked >= MAX_CHECKS:
+            self._count_result(attempt, worker, has_score=False)
+            error = HostError(f"its answer could not be checked {attempt.unchecked} times: {why}")
+            self._end(attempt, error, worker.name)
+        else:
+            self._later.append(partial(self._await, attempt, task))
 
     def _apply(self, attempt: _Attempt, answer: EndedAttempt | Answer, worker: WorkerFound) -> None:
         if isinstance(answer, EndedAttempt):

@@ -17,6 +17,7 @@ from judge.base.errors import HostError, InputError
 from judge.base.logs import adopt
 from judge.cluster.bounded_messages import bound_messages
 from judge.cluster.live_moves import LiveMoves
+from judge.cluster.messages import transfer_s
 from judge.cluster.security import Address
 
 SETTINGS = {
@@ -55,6 +56,7 @@ def settle(scratch: Path | None = None) -> None:
 
 CONNECT_S = 10.0
 ANSWER_S = 10.0
+"""Timeout of the scheduler's answers, in addition to `transfer_s` of a fetched value."""
 
 HEADER = 1 << 10
 
@@ -102,11 +104,19 @@ class SchedulerConnection:
         return f"{self._name}-{next(self._numbers)}"
 
     def ask(self, what: str, **values: object) -> Mapping[str, Any]:
-        """The scheduler's answer. Raises OSError or TimeoutError."""
+        """The scheduler's answer. Raises OSError, also as TimeoutError."""
+        try:
+            return self._call(what, ANSWER_S, **values)
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001 - dask raises errors of many classes for what is lost or unknown
+            raise ConnectionError(f"the scheduler has no answer: {error!r:.200}") from None
+
+    def _call(self, what: str, timeout_s: float, **values: object) -> Mapping[str, Any]:
         if self._client.status != "running" or self._client.scheduler is None:
             raise TimeoutError
         answer: Mapping[str, Any] = self._client.sync(
-            getattr(self._client.scheduler, what), callback_timeout=ANSWER_S, **values
+            getattr(self._client.scheduler, what), callback_timeout=timeout_s, **values
         )
         return answer
 
@@ -133,15 +143,31 @@ class SchedulerConnection:
             return None
 
     def fetch(self, task: Future[Any], largest: int) -> object:
-        """Value of a finished task.
+        """Value of a finished task. dask's own function would fetch several at once, and give all the time of one.
 
-        Raises InputError if more than `largest` bytes were announced, else OSError or TimeoutError.
+        Raises InputError if more than `largest` bytes were announced or the value cannot be read, HostError if the task
+        has failed or this host has no memory, else OSError.
         """
         name = str(task.key)
+        if task.status == "error":
+            raise HostError("the task has failed")
         size = self.ask("nbytes", keys=[name], summary=False).get(name)
         if not isinstance(size, int | float) or not size <= largest + HEADER:
             raise InputError(f"it has {size} bytes; at most {largest} are allowed")
-        return task.result(timeout=ANSWER_S)
+        try:
+            answer = self._call("gather", ANSWER_S + transfer_s(size), keys=[name])
+        except OSError:
+            raise
+        except MemoryError:
+            raise HostError(f"this host has no memory for {size} bytes") from None
+        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
+            if not self.ask("who_has", keys=[name]).get(name):
+                raise ConnectionError("the scheduler does not have it") from None
+            raise InputError(f"it cannot be read: {error!r:.200}") from None
+        if answer["status"] != "OK":
+            raise ConnectionError("the scheduler cannot fetch it")
+        value: object = answer["data"][name]
+        return value
 
     def cancel(self, tasks: Collection[Future[Any]]) -> None:
         if self._client.status == "running":

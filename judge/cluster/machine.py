@@ -12,6 +12,7 @@ from queue import SimpleQueue
 from threading import Lock
 
 from judge.agents.store import AgentStore
+from judge.base.descriptors import raise_descriptor_limit
 from judge.base.durable_files import PARTIAL, sha256_of
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.locks import locked, try_lock_directory
@@ -114,6 +115,7 @@ class Machine:
         if lock_file is None:
             raise InputError(f"{folder} is used by a running worker: give this one another folder")
         self._lock_file = lock_file
+        raise_descriptor_limit()  # Each slot takes several files, here and in the fork server.
         self._agents = AgentStore(folder / "agents")
         self._arrivals = Arrivals(folder / "arrivals")
         self._taking_in = Lock()
@@ -123,6 +125,13 @@ class Machine:
 
     def play(self, order: Order, client: GameClient) -> Answer:
         """Play a game until it ends or is not wanted."""
+        try:
+            return self._answer(order, client)
+        except (OSError, RuntimeError) as error:  # This host has no more files, processes or threads.
+            self._clear_away(order)
+            return self._broken(error)
+
+    def _answer(self, order: Order, client: GameClient) -> Answer:
         try:
             self._refuse_unlike(order)
             images = self._lacking_images(order.images)
@@ -142,7 +151,11 @@ class Machine:
             return Stopped(why=f"{self.name} lost its scheduler, or the game was given up")
         except (HostError, InputError) as error:
             self._clear_away(order)
-            return Broken(why=f"{self.name}: {error}"[:2000])
+            return self._broken(error)
+
+    def _broken(self, error: Exception) -> Broken:
+        log.warning("a game has no result", why=str(error))
+        return Broken(why=f"{self.name}: {error}"[:2000])
 
     def receive(self, piece: ParcelPiece, data: bytes) -> Receipt:
         """Add a piece. Without `data`, report progress, or install a complete file."""
@@ -237,8 +250,6 @@ class Machine:
             while not (ended := slots.wait(POLL_INTERVAL_S)):
                 if not client.is_wanted():
                     slots.kill()
-                    slots.close()
-                    slots = LocalExecutor(slots.slots, ahead=0)
                     raise _NotWantedError
         finally:
             self._idle.put(slots)
@@ -252,7 +263,7 @@ class Machine:
         try:
             for line in reap(containers=bool(order.images)):
                 log.info("removed leftovers of a lost game", what=line)
-        except HostError as error:
+        except (HostError, OSError) as error:
             log.warning("cannot remove leftovers of a lost game", why=str(error))
 
 

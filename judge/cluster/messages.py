@@ -18,6 +18,9 @@ MAX_ANSWER_BYTES = 4 * MAX_RECORD_BYTES
 
 MAX_RECEIPT_BYTES = 1 << 14
 
+MIN_BYTES_PER_S = 1 << 17
+"""Rate of the slowest supported line, about 1 Mbit/s."""
+
 MAX_PARCEL_BYTES = 16 << 30
 
 DIGEST = "[0-9a-f]{64}"
@@ -145,6 +148,11 @@ class PieceOfMoves(_Message):
 
 Receipt = Arrived | Unfit
 _RECEIPT: TypeAdapter[Receipt] = TypeAdapter(Receipt)
+
+
+def transfer_s(size: float) -> float:
+    """Seconds that the slowest supported line needs for a message of `size` bytes."""
+    return max(0.0, min(size, MAX_ANSWER_BYTES)) / MIN_BYTES_PER_S
 
 
 def topic_of(task: str) -> str:

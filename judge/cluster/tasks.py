@@ -87,7 +87,7 @@ def receive(piece: bytes, data: bytes) -> bytes:
 def _encode_answer(serve: Callable[[], Answer | Receipt]) -> bytes:
     try:
         answer = serve()
-    except (HostError, InputError) as error:
+    except (HostError, InputError, OSError) as error:
         answer = Unfit(why=str(error)[:2000])
     return answer.model_dump_json().encode()
 

@@ -15,8 +15,9 @@ from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from time import sleep
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
 from judge.base.locks import locked
 from judge.base.logs import bound, get_logger, to_json
 from judge.base.owner import owned_directory
@@ -29,6 +30,11 @@ from judge.play.venue import Slot, Venue
 from judge.sandbox.archive import EMPTY, Archive, UnkeptError, measure_folder
 from judge.sandbox.docker.reaper import alone_on
 from judge.sandbox.machine.cores import CoreLocks
+
+MAX_START_TRIES = 10
+"""Failed starts of a game's process after which the attempt is void."""
+
+RETRY_INTERVAL_S = 0.5
 
 log = get_logger()
 
@@ -47,6 +53,12 @@ class _Process:
 
 
 @dataclass(slots=True)
+class _FailedStart:
+    job: Job
+    tries: int = 1
+
+
+@dataclass(slots=True)
 class LocalExecutor:
     """The slots of this machine."""
 
@@ -59,6 +71,8 @@ class LocalExecutor:
     log: Path | None = None
     _idle: list[_Process] = field(init=False)
     _running: dict[_Process, ScheduledGame] = field(init=False, default_factory=dict)
+    _unstarted: dict[_Process, _FailedStart] = field(init=False, default_factory=dict)
+    """Each `wait` tries again."""
     _at_end: ExitStack = field(init=False, default_factory=ExitStack)
 
     def __post_init__(self) -> None:
@@ -90,7 +104,7 @@ class LocalExecutor:
 
     @property
     def running(self) -> int:
-        return len(self._running)
+        return len(self._running) + len(self._unstarted)
 
     @property
     def slot(self) -> str:
@@ -100,10 +114,35 @@ class LocalExecutor:
     def start(self, job: Job) -> None:
         """See `Executor`. Uses the slot with the fewest games."""
         process = self._next()
-        self._idle.pop()
+        error = self._start(process, job)
+        self._idle.remove(process)
+        if error is not None:
+            self._unstarted[process] = _FailedStart(job)
+
+    def _start(self, process: _Process, job: Job) -> Exception | None:
+        """The error of a host without a free process, file or thread."""
         slot = process.slot
-        process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=self.holds_cores)
+        try:
+            process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=self.holds_cores)
+        except (OSError, EOFError, RuntimeError) as error:  # EOFError: the fork server could not fork
+            process.worker.reset()
+            return error
         self._running[process] = job.game
+        return None
+
+    def _start_again(self) -> list[EndedAttempt]:
+        ends = []
+        for process, failed in list(self._unstarted.items()):
+            error = self._start(process, failed.job)
+            failed.tries += 1
+            if error is None:
+                del self._unstarted[process]
+            elif failed.tries >= MAX_START_TRIES:
+                del self._unstarted[process]
+                self._idle.append(process)
+                why = f"{process.slot.name}: no process can be started for the game: {error}"
+                ends.append(EndedAttempt(failed.job.game, error=HostError(why)))
+        return ends
 
     def _next(self) -> _Process:
         games = Counter(process.slot for process in self._running)
@@ -112,9 +151,13 @@ class LocalExecutor:
 
     def wait(self, timeout_s: float) -> list[EndedAttempt]:
         """See `Executor`. Replaces dead processes."""
+        ends = self._start_again()
         processes = {process.worker: process for process in self._running}
-        ends = []
-        for worker in wait(processes, timeout_s):
+        if self._unstarted:
+            timeout_s = min(timeout_s, RETRY_INTERVAL_S)
+            if not processes and not ends:
+                sleep(timeout_s)
+        for worker in wait(processes, 0 if ends else timeout_s):
             process = processes[worker]
             game = self._running.pop(process)
             error = process.worker.exception()
@@ -126,9 +169,11 @@ class LocalExecutor:
 
     def kill(self) -> list[ScheduledGame]:
         """See `Executor`. The reaper removes the containers."""
-        running = list(self._running.values())
+        running = [*self._running.values(), *(failed.job.game for failed in self._unstarted.values())]
         kill(process.worker for process in self._running)
+        self._idle += [*self._running, *self._unstarted]
         self._running.clear()
+        self._unstarted.clear()
         return running
 
     def close(self) -> None:

@@ -56,6 +56,11 @@ class Cable:
     def plug(self) -> None:
         ip("link", "set", self.near, "up")
 
+    def slow_down(self, bits_per_s: int) -> None:
+        """Limit the rate of what leaves the namespace."""
+        limit = ("tbf", "rate", f"{bits_per_s}bit", "burst", "32kb", "latency", "400ms")
+        subprocess.run(["tc", "-n", self.name, "qdisc", "add", "dev", f"{self.near}f", "root", *limit], check=True)
+
     @property
     def inside(self) -> tuple[str, ...]:
         """The words before a command that is to run there."""
@@ -68,8 +73,8 @@ class Cable:
 
 @contextmanager
 def laid(count: int) -> Iterator[list[Cable]]:
-    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("nsenter"):
-        pytest.skip("only root can lay cables, with ip and nsenter")
+    if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "tc", "nsenter"))):
+        pytest.skip("only root can lay cables, with ip, tc and nsenter")
     found = [Cable(number) for number in range(1, 1 + count)]
     try:
         for cable in found:

@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from multiprocessing import active_children
 from threading import Event
@@ -12,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from judge.base.errors import InputError
+from judge.base.errors import HostError, InputError
+from judge.cluster import checkers as checking
 from judge.cluster import cluster as clusters
 from judge.cluster.checkers import Checkers, checked
 from judge.cluster.cluster import Cluster, _Attempt
@@ -24,6 +28,8 @@ from judge.record.spec import KeptFolders
 from judge.sandbox.archive import EMPTY, measure_folder, pack_folder
 from judge.sandbox.box import FolderKind
 from tests.cluster.rosters import NotedRoster
+from tests.file_limit import no_more_files
+from tests.patience import until
 from tests.referee.games import BLACK_ROW, WHITE_ROW, a_file, brain, play, spec
 
 ELAPSED_S = 2.0
@@ -153,6 +159,41 @@ def test_checking_an_answer_delays_no_game() -> None:
         checkers.close()
 
     assert [] == active_children()
+
+
+@pytest.mark.parametrize("failure", ["killed", "late", "not started"])
+def test_answer_that_this_host_cannot_check_is_no_lie(monkeypatch: pytest.MonkeyPatch, failure: str) -> None:
+    asked = job()
+    answer = played(record(asked)).model_dump_json().encode()
+    connection: Any = SimpleNamespace(fetch=lambda *_: answer)
+    task: Any = None
+    with closing(Checkers(connection)) as checkers, ExitStack() as host:
+        if failure == "not started":
+            host.enter_context(no_more_files())
+        else:
+            assert isinstance(checkers.check(task, 1, asked, ELAPSED_S).result(), EndedAttempt)
+            (process,) = (each for each in checkers._idle.queue if each.pid)
+            os.kill(process.pid or 0, signal.SIGSTOP)
+            if failure == "late":
+                monkeypatch.setattr(checking, "CHECK_S", 0.0)
+
+        found = checkers.check(task, 1, asked, ELAPSED_S)
+        if failure == "killed":
+            until(lambda: process._answer is None, "it is given the answer")
+            os.kill(process.pid or 0, signal.SIGKILL)
+        with pytest.raises(HostError, match=UNCHECKED[failure]):
+            found.result()
+
+        host.close()
+        monkeypatch.undo()
+        assert isinstance(checkers.check(task, 1, asked, ELAPSED_S).result(), EndedAttempt)
+
+
+UNCHECKED = {
+    "killed": "its check did not end: WorkerLostError: its process was killed by signal 9",
+    "late": "its check took more than 0 s",
+    "not started": "no process can be started to check it: .* Too many open files",
+}
 
 
 def test_time_at_an_earlier_worker_does_not_count_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,10 @@ import docker
 import pytest
 
 from judge.agents.agents import stage_agent
+from judge.base.errors import HostError
 from judge.base.owner import Owner, directories
 from judge.base.procfs import started_ticks
+from judge.contest import executor
 from judge.contest.attempts import EndedAttempt, Job
 from judge.contest.executor import LocalExecutor
 from judge.contest_games import ScheduledGame
@@ -24,6 +26,7 @@ from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
 from tests.cli.brains import write_brain
+from tests.file_limit import no_more_files
 from tests.patience import until
 
 pytestmark = pytest.mark.slow
@@ -271,6 +274,61 @@ def test_a_process_that_is_killed_between_two_games_is_replaced(house: House, be
     # nobody may have noticed before the game was given to it: then that attempt is lost, and no more
     assert "win" in played
     assert 2 == slots.free
+
+
+@pytest.mark.parametrize("sharing", [1, 2], ids=["own cores", "shared cores"])
+def test_slot_whose_process_cannot_be_started_plays_the_next_game(
+    house: House, monkeypatch: pytest.MonkeyPatch, sharing: int
+) -> None:
+    """A game whose process never starts is lost, one whose process starts later is played; no slot is lost."""
+    monkeypatch.setattr(executor, "RETRY_INTERVAL_S", 0.0)
+    slot = Slot(cores=(0,), judge_cores=(0,))
+    slots = LocalExecutor([slot] * sharing, log=house.folder / "judge.log", holds_cores=True)
+    try:
+        jobs = [house.blocked_job(name) for name in ("one", "two")]
+        with no_more_files():
+            for job in jobs[:sharing]:
+                slots.start(job)
+            assert (0, sharing) == (slots.free, slots.running)
+            lost = ended(slots)
+        assert ["one", "two"][:sharing] == list(lost)
+        for end in lost.values():
+            assert isinstance(end.error, HostError)
+            assert "no process can be started for the game: [Errno 24] Too many open files" in str(end.error)
+        assert (sharing, 0) == (slots.free, slots.running)
+
+        house.let_go("one")
+        with no_more_files():
+            slots.start(jobs[0])
+        assert {"one": "win"} == {name: verdict(each) for name, each in ended(slots).items()}
+
+        with no_more_files():
+            slots.start(jobs[1])
+            assert ["two"] == [game.id for game in slots.kill()]
+        assert (sharing, 0) == (slots.free, slots.running)
+    finally:
+        slots.kill()
+        slots.close()
+        reap(containers=False)
+
+
+@pytest.mark.parametrize("sharing", [1, 2], ids=["own cores", "shared cores"])
+def test_slot_plays_after_its_game_was_killed(house: House, sharing: int) -> None:
+    slot = Slot(cores=(0,), judge_cores=(0,))
+    slots = LocalExecutor([slot] * sharing, log=house.folder / "judge.log", holds_cores=True)
+    try:
+        slots.start(house.blocked_job("one"))
+        house.wait_for("one")
+        assert ["one"] == [game.id for game in slots.kill()]
+        assert (sharing, 0) == (slots.free, slots.running)
+
+        house.let_go("two")
+        slots.start(house.blocked_job("two"))
+        assert {"two": "win"} == {name: verdict(each) for name, each in ended(slots).items()}
+    finally:
+        slots.kill()
+        slots.close()
+        reap(containers=False)
 
 
 def test_all_end_when_they_are_killed(house: House, begin: Play) -> None:
