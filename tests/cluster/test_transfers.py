@@ -11,6 +11,7 @@ from judge.agents.agents import Agent, stage_agent
 from judge.cluster import transfers as sending
 from judge.cluster.connection import SchedulerConnection
 from judge.cluster.live_moves import LiveMoves
+from judge.cluster.messages import Parcel
 from judge.cluster.roster import WorkerFound
 from judge.cluster.security import parse_address, security_of
 from judge.cluster.transfers import MAX_TRIES, Parcels, TransferEnd, Transfers
@@ -121,7 +122,7 @@ def test_worker_plays_after_more_restarts_of_the_scheduler_than_requests_are_per
     stopped = False
     made = Parcels.made
 
-    def stop_worker(parcels: Parcels, what: str, program: Path | None = None) -> tuple[sending.Parcel, Path]:
+    def stop_worker(parcels: Parcels, what: str, program: Path | None = None) -> tuple[Parcel, Path]:
         nonlocal stopped
         if restarts <= MAX_TRIES:
             machines.workers["w1"].send_signal(signal.SIGSTOP)
