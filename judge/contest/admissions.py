@@ -8,9 +8,9 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, intake_directory
-from judge.contest.late_entries import disqualified_by_organisers, possible_entrants
+from judge.contest.late_entries import disqualified_by_organisers, possible_entrants, season_is_over
 from judge.contest.orders.contest_orders import Enter, Withdraw, withdraw
-from judge.journal.events import Entered, NotEntered, SeasonEnded, cut
+from judge.journal.events import Entered, NotEntered, cut
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.queries import Reader
@@ -67,11 +67,6 @@ def joins_later(register: "Register") -> bool:
     return (
         register.joins_later if form is None else not season_is_over(Reader.from_part(register), register.contest, form)
     )
-
-
-def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
-    """Whether no further game is drawn."""
-    return bool(reader.last_lines(contest, 1, SeasonEnded)) or sum(reader.counts(contest).values()) >= form.total_games
 
 
 def enter_passed(contest: Contest) -> bool:

@@ -43,8 +43,13 @@ class LadderScheduler:
             first, seed, self._result_of, lambda agent: self._contest.snapshot.by_name()[agent]
         )
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no further game is drawn."""
+        return self._history.is_over
+
     def schedule_next(self) -> bool:
-        """Schedule the next game; False if no pair is allowed now."""
+        """Schedule the next game, or write the end of the season; False if no pair is allowed now."""
         while True:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
@@ -59,6 +64,8 @@ class LadderScheduler:
                 continue
             pairing = self._history.next()
             if pairing is None:
+                if self._ends is not None and not self.is_over:
+                    self._store.schedule(self._name, (), (), self._last, self._ends)
                 return False
             (game,) = self._contest.tournament.games([pairing], len(self._pairings))
             if self._store.schedule(self._name, [game], [pairing], self._last, self._ends):

@@ -78,6 +78,11 @@ class Scheduler:
 
             self._ladder = LadderScheduler(contest)
 
+    @property
+    def waits_for_agents(self) -> bool:
+        """Whether games may follow only after an agent has entered, or the season ends."""
+        return self._ladder is not None and not self._ladder.is_over
+
     def schedule_next(self) -> bool:
         """Disqualify failing agents, then schedule the next games. False if none follow now."""
         contest, store, name = self._contest, self._contest.store, self._contest.name
@@ -212,6 +217,8 @@ class ContestRunner:
         self._suspects: frozenset[str] = frozenset()
         """Agents of each game that was set aside since the last result."""
         self._set_aside_at: float | None = None
+        self._is_waiting = False
+        """Whether it was reported that a ladder waits for agents."""
         self._played: set[tuple[str, int]] = set()
         """Attempts whose ends are not stored yet."""
         self._ended: deque[EndedAttempt] = deque()
@@ -292,6 +299,7 @@ class ContestRunner:
             self._log.info("started", game=game.id, attempt=game.attempt, seats=(game.first, game.second))
             listener = self._recorder.address if self._recorder else None
             self._executor.start(self._contest.job(game, listener))
+            self._is_waiting = False
             self._played.add((game.id, game.attempt))
 
     def _issue(self) -> ScheduledGame | None:
@@ -316,7 +324,20 @@ class ContestRunner:
             return None
         if counts[GameState.HELD]:
             return None if self._try_again() else StopReason.HELD
-        return None if self._scheduler.schedule_next() else StopReason.FINISHED
+        if self._scheduler.schedule_next():
+            return None
+        return None if self._wait_for_agents() else StopReason.FINISHED
+
+    def _wait_for_agents(self) -> bool:
+        """False if the contest is over."""
+        waits = self._scheduler.waits_for_agents
+        if waits and not self._is_waiting:
+            self._log.warning("waiting for agents: fewer than two can meet, and the season has not ended")
+        self._is_waiting = waits
+        if waits:
+            self._ended += self._executor.wait(0)  # workers come and go during this time
+            self.stop.drain.wait(POLL_INTERVAL_S)
+        return waits
 
     def _settle(self, ended: EndedAttempt) -> EndedAttempt:
         game, outcome = ended.game, ended.outcome

@@ -10,8 +10,9 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
-from judge.contest.admissions import enter_passed
+from judge.contest.admissions import enter_passed, joins_later, withdraw_agent
 from judge.contest.folder_transfer import read_any
+from judge.contest.late_entries import possible_entrants
 from judge.contest_view.stored import StoredView
 from judge.journal.events import Disqualified, NotEntered
 from judge.record.spec import FolderRecord, GameSpec, RecordFile
@@ -97,6 +98,26 @@ def test_agent_that_failed_too_often_returns_with_other_files(tmp_path: Path) ->
         assert "zoe.2" in cup.contest.snapshot.by_name()
         assert [] == refusals(cup)
         is_valid(cup, tmp_path)
+
+
+@pytest.mark.slow
+def test_author_who_leaves_a_single_agent_may_return(tmp_path: Path) -> None:
+    with begun(tmp_path / "cup") as cup:
+        for agent in [name for name in cup.contest.snapshot.by_name() if name not in ("zoe", "anna")]:
+            give(cup.contest, order("withdraw-agent", agent, "it is ill"))
+        cup.play(2)
+        with closing(open_intake(cup.folder).register()) as register:
+            withdraw_agent(register, "zoe", "eve")
+            cup.play()
+            assert joins_later(register)
+        assert not cup.contest.view().is_over
+        assert ["anna"] == [name for name in cup.contest.snapshot.by_name() if name not in cup.contest.view().absent]
+        submit(cup, "zoe", "eve", "2")
+        assert "zoe" in possible_entrants(cup.contest)
+        cup.play(2)
+        assert "zoe.2" in cup.contest.snapshot.by_name()
+        is_valid(cup, tmp_path)
+        assert cup.contest.view().is_over
 
 
 def test_disqualification_names_a_newer_version_that_still_plays(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from judge.contest.executor import LocalExecutor
 from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, Scheduler, StopReason, again_at
 from judge.contest_games import GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.journal.events import Resumed, RoundPlayed, StandingsFrozen
+from judge.journal.events import Resumed, RoundPlayed, SeasonEnded, StandingsFrozen
 from judge.play.venue import Slot
 from judge.record.policy import load_policy
 from judge.store.contests import Store
@@ -98,6 +98,32 @@ def test_rounds_that_begin_after_the_moment_of_the_freeze_are_withheld(cup: Cup)
     assert [StandingsFrozen(2), RoundPlayed(2), RoundPlayed(3)] == [
         line.change for line in lines if isinstance(line.change, StandingsFrozen | RoundPlayed)
     ]
+
+
+def test_a_run_waits_for_agents_of_a_ladder_until_its_season_ends(cup: Cup) -> None:
+    waited: list[None] = []
+
+    class Ending(LocalExecutor):
+        def wait(self, timeout_s: float) -> list[EndedAttempt]:
+            if not self.running:
+                waited.append(None)
+            if len(waited) == 2:
+                cup.store.remark("cup", SeasonEnded("the term is over"))
+            return super().wait(timeout_s)
+
+    cup.slots.close()
+    cup.slots = Ending([Slot()])
+    cup.begin(Ladder(total_games=50))
+
+    def leave(_: EndedAttempt) -> None:
+        if not cup.contest.view().absent:
+            cup.store.withdraw("cup", "two", "by its author", is_annulled=False)
+
+    cup.hook = leave
+    assert StopReason.FINISHED is cup.runner().run()
+    assert len(waited) >= 2
+    assert cup.contest.view().is_over
+    assert len(cup.store.games("cup")) < 50
 
 
 def test_a_free_slot_gets_a_new_game_while_another_game_runs(cup: Cup) -> None:

@@ -347,6 +347,10 @@ class SeasonOrder(ContestOrder):
         super().read()
         self.games_left = 0 if self.contest.snapshot.format.has_rounds else self.contest.view().to_come.games
 
+    def refuse_ended(self, inner: Store) -> None:
+        """Raises InputError unless the season of a ladder runs."""
+        refuse_ended(inner, self.name, self.contest.snapshot.format)
+
 
 class EndSeason(SeasonOrder):
     """End the season of a ladder: no game is drawn any more, and games that already run count."""
@@ -357,8 +361,8 @@ class EndSeason(SeasonOrder):
     needs = "can_end"
 
     def do(self, inner: Store) -> Effect:
+        self.refuse_ended(inner)
         left = self.games_left
-        refuse_ended(self.contest, inner, left)
         inner.remark(self.name, SeasonEnded(self.given.why))
         counts = inner.counts(self.name)
         games = sum(counts[state] for state in OPEN_STATES)
@@ -378,7 +382,7 @@ class FreezeAdmissions(SeasonOrder):
     needs = "can_freeze"
 
     def do(self, inner: Store) -> Effect:
-        refuse_ended(self.contest, inner, self.games_left)
+        self.refuse_ended(inner)
         refuse_frozen(inner, self.name)
         inner.remark(self.name, AdmissionsFrozen(self.given.why))
         return Effect(
@@ -400,7 +404,7 @@ class ReopenAdmissions(SeasonOrder):
         self.entrants = possible_entrants(self.contest)
 
     def do(self, inner: Store) -> Effect:
-        refuse_ended(self.contest, inner, self.games_left)
+        self.refuse_ended(inner)
         if why_frozen(inner, self.name) is None:
             raise InputError(sentence("admissions are open already"))
         inner.remark(self.name, AdmissionsReopened(self.given.why))
