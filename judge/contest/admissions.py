@@ -27,8 +27,8 @@ BY_AUTHOR = sentence("withdrawn by its author")
 
 def withdraw_agent(register: "Register", agent: str, author: str) -> None:
     """Withdraw an author's agent, in a ladder also its entry. Raises NotNowError, NotFoundError."""
-    form = _ladder_of(register)
     with register.change() as inner:
+        form = _ladder_of(inner)
         if form is None and inner.has_begun():
             raise NotNowError("the contest has begun: ask the organiser to withdraw the agent")
         _withdraw_entries(inner, form, author, inner.withdraw_versions(agent, author, BY_AUTHOR))
@@ -36,10 +36,9 @@ def withdraw_agent(register: "Register", agent: str, author: str) -> None:
 
 def withdraw_submission(register: "Register", number: int, author: str) -> Submission:
     """As `withdraw_agent`, for one version, also after the start."""
-    form = _ladder_of(register)
     with register.change() as inner:
         withdrawn = inner.withdraw(number, author, BY_AUTHOR, author)
-        _withdraw_entries(inner, form, author, [number])
+        _withdraw_entries(inner, _ladder_of(inner), author, [number])
         return withdrawn
 
 

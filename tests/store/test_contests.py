@@ -262,9 +262,9 @@ def test_a_contest_is_announced_frozen_and_created_once(store: Store) -> None:
     assert "5c" * 32 == store.announced_secret("cup")
     with pytest.raises(InputError, match="there is no contest"):
         store.document("cup")
-    assert [2, 2] == [store.freeze("cup", "e" * 64) for _ in range(2)]
+    assert [2, 2] == [store.freeze("cup", "e" * 64, []) for _ in range(2)]
     with pytest.raises(InputError, match="are locked in"):
-        store.freeze("cup", "f" * 64)
+        store.freeze("cup", "f" * 64, [])
     store.create("cup", "{}", [], "5c" * 32)
     store.announce("cup", "6d" * 32, "d" * 64, Announced())
 
