@@ -362,33 +362,41 @@ class ContestRunner:
         why = outcome.reason if outcome is not None else describe_loss(ended.error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
         public = outcome.public if outcome is not None else None
-        state = self._store.void(game.id, game.attempt, why, record, self._attempts, public, ended.host)
+        suspects, is_aside = self._suspects, False
+        # A judge that is killed in between would leave a held game that is not tried again.
+        with self._store.change() as store:
+            state = store.void(game.id, game.attempt, why, record, self._attempts, public, ended.host)
+            if state is GameState.HELD:
+                pair = frozenset({game.first, game.second})
+                suspects = pair if self._has_played or self._is_first else pair & suspects
+                is_aside = self._is_host_well(store, suspects) and game.id not in self._set_aside(store)
+                if is_aside:
+                    store.remark(self._name, SetAside(game.id, self._attempts, cut(why)))
+                else:
+                    self._stop(store, game, why, record)
+        self._suspects = suspects
         self._log.warning("void", game=game.id, attempt=game.attempt, why=why)
-        if state is GameState.HELD:
-            counts = self._store.counts(self._name)
-            has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
-            pair = frozenset({game.first, game.second})
-            self._suspects = pair if self._has_played or self._is_first else pair & self._suspects
-            is_host_well = self._has_played or has_others or self._has_games_without(self._suspects)
-            if is_host_well and game.id not in self._set_aside():
-                self._store.remark(self._name, SetAside(game.id, self._attempts, cut(why)))
-                self._has_played = self._is_first = False
-                self._set_aside_at = monotonic()
-                self._log.warning("set aside", game=game.id, why=why)
-            else:
-                self._stop(game, why, record)
+        if is_aside:
+            self._has_played = self._is_first = False
+            self._set_aside_at = monotonic()
+            self._log.warning("set aside", game=game.id, why=why)
         return why
 
-    def _has_games_without(self, agents: frozenset[str]) -> bool:
-        games = self._store.games(self._name) if agents else ()
+    def _is_host_well(self, store: Store, suspects: frozenset[str]) -> bool:
+        counts = store.counts(self._name)
+        has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
+        return self._has_played or has_others or self._has_games_without(store, suspects)
+
+    def _has_games_without(self, store: Store, agents: frozenset[str]) -> bool:
+        games = store.games(self._name) if agents else ()
         open_states = (GameState.PENDING, GameState.RUNNING)
         return any(game.state in open_states and not {game.first, game.second} & agents for game in games)
 
-    def _set_aside(self) -> set[str | None]:
-        return {line.game for line in self._store.last_lines(self._name, None, SetAside)}
+    def _set_aside(self, store: Store) -> set[str | None]:
+        return {line.game for line in store.last_lines(self._name, None, SetAside)}
 
     def _try_again(self) -> bool:
-        before = self._set_aside()
+        before = self._set_aside(self._store)
         held_games = [game.id for game in self._store.games(self._name) if game.state is GameState.HELD]
         if not before.issuperset(held_games):
             return False
@@ -405,9 +413,9 @@ class ContestRunner:
             self._store.release(self._name, "tried once more, after all others", game)
         return True
 
-    def _stop(self, game: ScheduledGame, why: str, record: str | None) -> None:
+    def _stop(self, store: Store, game: ScheduledGame, why: str, record: str | None) -> None:
         pair = (game.first, game.second)
-        changes = [line.change for line in self._store.last_lines(self._name, None, Stopped)]
+        changes = [line.change for line in store.last_lines(self._name, None, Stopped)]
         stops = [(change.first, change.second) for change in changes if isinstance(change, Stopped)]
         text = why
         if record is not None:
@@ -415,4 +423,4 @@ class ContestRunner:
         for name in pair:
             if count := sum(name in names for names in stops):
                 text += f"; games of {name} have stopped this contest before ({count})"
-        self._store.set_state(self._name, Stopped(*pair, self._attempts, cut(text)))
+        store.set_state(self._name, Stopped(*pair, self._attempts, cut(text)))

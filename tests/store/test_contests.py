@@ -98,11 +98,11 @@ def test_a_late_result_or_void_of_an_attempt_that_was_given_up_does_not_count(st
     assert 1 == store.roll_back("cup", "the judge was killed")
     assert 2 == issued(store).attempt
     assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1, record="1" * 64))
-    assert GameState.RUNNING is store.void(game, 1, "late", None, allowed=1)
+    assert None is store.void(game, 1, "late", None, allowed=1)
     assert [] == store.results("cup")
     assert AttemptState.ACCEPTED is store.accept(game, 2, ended())
     assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1))
-    assert GameState.DONE is store.void(game, 1, "later", None, allowed=1)
+    assert None is store.void(game, 1, "later", None, allowed=1)
     # A worker that lost the answer sends its result again.
     assert AttemptState.ACCEPTED is store.accept(game, 2, ended(winner=1))
     assert [(2, "a")] == [(result.attempt, result.winner) for result in store.results("cup")]
@@ -114,6 +114,8 @@ def test_a_void_is_played_again_and_two_in_a_row_are_held_until_released(store: 
     assert GameState.PENDING is store.void(game, 1, "the Engine is gone", "2" * 64, allowed=2)
     assert 2 == issued(store).attempt
     assert GameState.HELD is store.void(game, 2, "the Engine is gone", None, allowed=2)
+    # A judge that lost the answer sends it again.
+    assert None is store.void(game, 2, "the Engine is gone", None, allowed=2)
     assert store.issue("cup", "here") is None
     (held_game,) = store.games("cup")
     assert (GameState.HELD, 2, "the Engine is gone") == (held_game.state, held_game.attempt, held_game.why)
