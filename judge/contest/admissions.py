@@ -9,7 +9,8 @@ from judge.base.text import sentence
 from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, intake_directory
 from judge.contest.late_entries import disqualified_by_organisers, possible_entrants, season_is_over
-from judge.contest.orders.contest_orders import Enter, Withdraw, withdraw
+from judge.contest.orders.contest_orders import Enter, EntriesChangedError, Withdraw, withdraw
+from judge.contest.orders.order import Effect
 from judge.journal.events import Entered, NotEntered, cut
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
@@ -68,6 +69,12 @@ def joins_later(register: "Register") -> bool:
     )
 
 
+class _EnterPassed(Enter):
+    def do(self, inner: Store) -> Effect:
+        _refuse_disqualified(inner, self.contest, self.entrant)
+        return super().do(inner)
+
+
 def enter_passed(contest: Contest) -> bool:
     """Enter a ladder's passed submissions; the journal has the reasons of refusals. True if a version has to wait."""
     if why_frozen(contest.store, contest.name) is not None:
@@ -78,9 +85,10 @@ def enter_passed(contest: Contest) -> bool:
             if most := _reached_limit(contest, entrant):
                 has_to_wait = True
                 raise InputError(sentence(f"its author entered {most} new versions in 24 hours: the newest one waits"))
-            _refuse_disqualified(contest, entrant)
             order = OrganiserOrder("judge", Enter.action, agent, "its check passed", f"passed-{entrant.submission}")
-            Enter(contest, order).carry_out()
+            _EnterPassed(contest, order).carry_out()
+        except EntriesChangedError:
+            return True  # at once: the scheduler reads the other entry in the log
         except InputError as error:
             contest.store.log_once(contest.name, NotEntered(agent, cut(str(error))), "judge")
     return has_to_wait
@@ -98,9 +106,9 @@ def _reached_limit(contest: Contest, entrant: Entrant) -> int:
     return most if most and entered >= most else 0
 
 
-def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:
-    entries, out = contest.snapshot.by_name(), {each.name: each for each in contest.store.gone_entries(contest.name)}
-    if entrant.parent in disqualified_by_organisers(contest):
+def _refuse_disqualified(store: Store, contest: Contest, entrant: Entrant) -> None:
+    entries, out = contest.snapshot.by_name(), {each.name: each for each in store.gone_entries(contest.name)}
+    if entrant.parent in disqualified_by_organisers(store, contest):
         why = out[entrant.parent].disqualified
         raise InputError(
             sentence(f"{entrant.parent} is disqualified: {why}; only an organiser can enter a new version of it")

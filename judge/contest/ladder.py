@@ -8,7 +8,15 @@ from judge.contest.attempts import outcome_of
 from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.journal.codec import Event
-from judge.journal.events import Accepted, AdmissionsReopened, Entered, Rated, SubmissionChanged, Withdrawn
+from judge.journal.events import (
+    Accepted,
+    AdmissionsReopened,
+    Disqualified,
+    Entered,
+    Rated,
+    SubmissionChanged,
+    Withdrawn,
+)
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
@@ -103,4 +111,4 @@ def _may_let_enter(change: Event) -> bool:
     """Whether an agent may enter after it that could not before."""
     if isinstance(change, SubmissionChanged):
         return change.state in ENTERS
-    return isinstance(change, Withdrawn | AdmissionsReopened)
+    return isinstance(change, Entered | Withdrawn | Disqualified | AdmissionsReopened)

@@ -88,7 +88,7 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     if entrant.parent:
         number = snapshot.by_name()[entrant.parent].author
     replaced = {entrant.parent, *(entry.parent for entry in snapshot.entries)}
-    gone = (contest.view().absent - disqualified_by_organisers(contest)) | replaced
+    gone = (contest.view().absent - disqualified_by_organisers(contest.store, contest)) | replaced
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
     if most and number and len(active) >= most:
@@ -98,9 +98,9 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     return number
 
 
-def disqualified_by_organisers(contest: Contest) -> set[str]:
+def disqualified_by_organisers(store: Store, contest: Contest) -> set[str]:
     """Names of agents that failures did not disqualify."""
-    lines = contest.store.last_lines(contest.name, len(contest.snapshot.entries), Disqualified)
+    lines = store.last_lines(contest.name, len(contest.snapshot.entries), Disqualified)
     changes = (line.change for line in lines if line.who is not None)
     return {change.agent for change in changes if isinstance(change, Disqualified)}
 

@@ -251,6 +251,10 @@ def withdraw(store: Store, contest: str, form: AnyFormat, order: OrganiserOrder)
     return sentence(f"{agent} is withdrawn from the next round on; its games count")
 
 
+class EntriesChangedError(InputError):
+    """Another agent entered since the entries were read."""
+
+
 class Enter(ContestOrder):
     """Enter an agent in a ladder, or in a Swiss from its next round on with 0 points for missed rounds."""
 
@@ -262,9 +266,8 @@ class Enter(ContestOrder):
 
     def read(self) -> None:
         super().read()
-        entrant = late_entrant(self.contest, self.given.target)
-        self.submission = entrant.submission or 0
-        self.entry = new_entry(self.contest, entrant)
+        self.entrant = late_entrant(self.contest, self.given.target)
+        self.entry = new_entry(self.contest, self.entrant)
         self.row = EntryRow(self.entry.name, self.entry.rank, self.entry.model_dump_json())
         self.snapshot = self.contest.snapshot.with_late([self.row.entry])
 
@@ -274,8 +277,8 @@ class Enter(ContestOrder):
     def do(self, inner: Store) -> Effect:
         agent, name, parent, why = self.given.target, self.entry.name, self.entry.parent, self.given.why
         if inner.number_of_entries(self.name) != self.row.rank - 1:
-            raise InputError(sentence("another agent entered in the meantime: open this page again"))
-        if RegisterReader.for_contest(inner, self.name).get(self.submission).state not in ENTERS:
+            raise EntriesChangedError(sentence("another agent entered in the meantime: open this page again"))
+        if RegisterReader.for_contest(inner, self.name).get(self.entrant.submission or 0).state not in ENTERS:
             raise InputError(sentence(f"{name} was withdrawn in the meantime"))
         refuse_frozen(inner, self.name)
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)
