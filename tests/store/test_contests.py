@@ -16,8 +16,10 @@ from sqlalchemy import event
 
 from judge.api.matches import CancelledError
 from judge.base.errors import HostError, InputError
+from judge.contest.executor import LocalExecutor
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
 from judge.journal.events import Accepted, Announced, ImagesChanged, Paused, Resumed
+from judge.play.venue import Slot
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from tests.examples import examples
@@ -142,6 +144,17 @@ def test_a_schedule_is_read_as_it_was_made_and_may_be_added_again(store: Store) 
     store.schedule("cup", [game(number) for number in range(1, 5)])
     assert [1, 2, 3, 4] == [each.number for each in store.games("cup")]
     assert 1 == len(store.results("cup"))
+
+
+def test_slot_may_have_the_number_of_each_core_of_a_large_machine(store: Store) -> None:
+    begin(store)
+    executor = LocalExecutor([Slot(cores=tuple(range(1000, 1256)))])
+    slot = executor.slot
+    executor.close()
+    assert slot.startswith("cores 1000, 1001, ")
+    game = store.issue("cup", "here", slot=slot)
+    assert game is not None
+    assert [slot] == [attempt.slot for attempt in store.attempts("cup", game.id)]
 
 
 def test_running_games_have_their_current_attempts(store: Store) -> None:
