@@ -211,6 +211,9 @@ class Cluster:
                 log.warning("the scheduler was lost: its games are played again", games=self.running)
             self._scheduler = identity["id"]
             self._connection.listen()
+            self._transfers.forget_counts()
+            for attempt in self._attempts.values():
+                attempt.requests.clear()
             for attempt in self._all():
                 self._take_back(attempt)
         self._roster.meet(identity["workers"])

@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Container, Mapping
 from concurrent.futures import CancelledError as Dropped
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
-
-from distributed import CancelledError
+from typing import TypeVar
 
 from judge.agents.store import write_agent
 from judge.base.durable_files import sha256_of
@@ -43,6 +42,8 @@ MAX_TRIES = 3
 ANSWER_S = 1800.0
 
 log = get_logger()
+
+Found = TypeVar("Found")
 
 
 class Parcels:
@@ -137,6 +138,10 @@ class Transfers:
         """Allow another start. Call in the thread of `send`."""
         self._running.discard((sent.worker.address, sent.what))
 
+    def forget_counts(self) -> None:
+        """After a loss of the scheduler, which ends all transfers. Call in the thread of `send`."""
+        self._count.clear()
+
     def receivers(self, things: Container[str]) -> frozenset[str]:
         """Workers that receive any of these."""
         return frozenset(address for address, what in self._running if what in things)
@@ -150,38 +155,39 @@ class Transfers:
         why, is_lie = "", False
         try:
             done.result()
-        except (WorkerGoneError, CancelledError, Dropped) as error:
+        except (WorkerGoneError, Dropped) as error:
             log.info("transfer aborted", worker=worker.name, what=what, why=str(error))
         except HostError as error:
             why = str(error)
         except InputError as error:
             why, is_lie = str(error), True
-        except Exception as error:  # noqa: BLE001 - whatever a hostile worker makes dask stumble over
-            why, is_lie = f"its answer cannot be read: {error!r:.200}", True
+        except Exception as error:  # noqa: BLE001 - an attempt would wait for ever
+            why = f"{what} cannot be sent: {error!r:.200}"
         self._on_end(TransferEnd(what, worker, why, is_lie))
 
     def _send(self, worker: WorkerFound, what: str, program: Path | None) -> None:
-        parcel, path = self._made(worker, what, program)
-        with path.open("rb") as file:
-            arrived = self._ask(worker, parcel, 0, b"")
-            log.info("sending", worker=worker.name, what=str(parcel), bytes=parcel.size, already=arrived.bytes)
-            most = MAX_TRIES * (parcel.size // PIECE_BYTES + 3)
-            while not arrived.is_whole:
-                most -= 1
-                if not most:
-                    raise InputError(f"it requested the same pieces of {parcel} too often")
-                if arrived.bytes > parcel.size:
-                    raise InputError(f"it requested bytes beyond the end of {parcel}")
-                file.seek(arrived.bytes)
-                piece = file.read(min(PIECE_BYTES, parcel.size - arrived.bytes))
-                arrived = self._ask(worker, parcel, arrived.bytes, piece)
+        parcel, path = self._retry(worker, what, lambda: self._parcels.made(what, program))
+        arrived = self._ask(worker, parcel, 0, b"")
+        log.info("sending", worker=worker.name, what=str(parcel), bytes=parcel.size, already=arrived.bytes)
+        most = MAX_TRIES * (parcel.size // PIECE_BYTES + 3)
+        while not arrived.is_whole:
+            most -= 1
+            if not most:
+                raise InputError(f"it requested the same pieces of {parcel} too often")
+            if arrived.bytes > parcel.size:
+                raise InputError(f"it requested bytes beyond the end of {parcel}")
+            begin = arrived.bytes
+            size = min(PIECE_BYTES, parcel.size - begin)
+            piece = self._retry(worker, what, partial(_read, path, begin, size))
+            arrived = self._ask(worker, parcel, begin, piece)
         log.info("sent", worker=worker.name, what=what)
 
-    def _made(self, worker: WorkerFound, what: str, program: Path | None) -> tuple[Parcel, Path]:
+    def _retry(self, worker: WorkerFound, what: str, call: Callable[[], Found]) -> Found:
+        """The result of a call on this host, which raises HostError while the host lacks something."""
         reported = ""
         while True:
             try:
-                return self._parcels.made(what, program)
+                return call()
             except HostError as error:
                 if str(error) != reported:
                     reported = str(error)
@@ -200,15 +206,25 @@ class Transfers:
             while True:
                 if self._closing.is_set() or worker.address not in self._roster.workers:
                     raise WorkerGoneError("the worker is lost")
+                if task.cancelled():
+                    raise WorkerGoneError("the scheduler is lost")
                 if monotonic() > deadline:
                     raise HostError(f"it has not answered for {ANSWER_S:.0f} s while it was sent {parcel}")
                 if not ended.wait(POLL_INTERVAL_S):
                     continue
-                with suppress(TimeoutError):
+                try:
                     receipt = read_receipt(self._connection.fetch(task, MAX_RECEIPT_BYTES))
                     break
+                except OSError:
+                    self._closing.wait(POLL_INTERVAL_S)
         finally:
             task.release()
         if isinstance(receipt, Unfit):
             raise HostError(receipt.why)
         return receipt
+
+
+def _read(path: Path, begin: int, size: int) -> bytes:
+    with os_errors_as(HostError, path), path.open("rb") as file:
+        file.seek(begin)
+        return file.read(size)
