@@ -11,7 +11,7 @@ ignored with a note.
     IDLE         nothing                        a request
     RESTARTING   OK to RESTART                  OK, or ERROR/UNKNOWN (END and a new process)
     TAKING_BACK  OK to TAKEBACK                 OK, or ERROR/UNKNOWN (RESTART)
-    SWAPPING     an answer to SWAP2BOARD        squares or SWAP, or ERROR/UNKNOWN (asked by BOARD)
+    SWAPPING     an answer to SWAP2BOARD        squares or SWAP, or ERROR/UNKNOWN (RESTART, then asked by BOARD)
     THINKING     a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
     ENDING       the exit                       -
 
@@ -24,7 +24,6 @@ ignored with a note.
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from functools import partial
 from typing import ClassVar
 
 from judge.base.text import decode, sentence
@@ -181,8 +180,8 @@ class Gomocup:
             return ()
         match self._phase:
             case GomocupPhase.SWAPPING:
-                return self._do_without_swap2(said, Way.RESTART)
-            case GomocupPhase.RESTARTING if self._excuses:
+                return self._do_without_swap2(said)
+            case GomocupPhase.RESTARTING:
                 return self._execute_again()
             case GomocupPhase.THINKING:
                 return self._refused(said)
@@ -350,16 +349,15 @@ class Gomocup:
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         return self._answered(Stone(*squares[0]) if stays else Stones(squares), say_squares(squares, rest))
 
-    def _swap2_refused(self, _rest: bytes, way: Way = Way.RESTART) -> Sequence[Effect]:
+    def _swap2_refused(self, _rest: bytes) -> Sequence[Effect]:
         doubted = self._doubted() if self._answers_info else ()
-        return doubted or self._do_without_swap2(self._said, way)
+        return doubted or self._do_without_swap2(self._said)
 
-    def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
+    def _do_without_swap2(self, said: str) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may
-        # still cause an UNKNOWN.
+        # still cause an UNKNOWN. After RESTART, a late answer to SWAP2BOARD is not read as the answer to BOARD.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
-        asked = self._restart() if way is Way.RESTART else self._put_position()
-        return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
+        return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *self._restart()]
 
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
         self._phase = GomocupPhase.IDLE
@@ -402,7 +400,7 @@ STEPS: dict[tuple[GomocupPhase, GomocupWord], Callable[[Gomocup, bytes], Sequenc
     (GomocupPhase.SWAPPING, GomocupWord.SWAP): Gomocup._swapped,
     (GomocupPhase.SWAPPING, GomocupWord.MANGLED): Gomocup._mangled,
     (GomocupPhase.SWAPPING, GomocupWord.ERROR): Gomocup._swap2_refused,
-    (GomocupPhase.SWAPPING, GomocupWord.UNKNOWN): partial(Gomocup._swap2_refused, way=Way.THINK),
+    (GomocupPhase.SWAPPING, GomocupWord.UNKNOWN): Gomocup._swap2_refused,
     (GomocupPhase.THINKING, GomocupWord.MOVE): Gomocup._moved,
     (GomocupPhase.THINKING, GomocupWord.SQUARES): Gomocup._set_stones,
     (GomocupPhase.THINKING, GomocupWord.MANGLED): Gomocup._mangled,

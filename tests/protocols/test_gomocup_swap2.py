@@ -33,6 +33,8 @@ SCRIPTS = {
     "laid": """
         @ laying
         < UNKNOWN
+        > RESTART
+        < OK
         > INFO time_left 90000 | BEGIN
         < 7,7
         > RESTART
@@ -73,14 +75,58 @@ TALKS = {
         @ board
         < 1,1 => 1,1
     """,
-    "UNKNOWN once": "@ swapping\n< UNKNOWN command\n@ board\n< 8,8\n= 8,8",
-    "UNKNOWN to each line": "@ swapping\n< UNKNOWN\n@ board\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\n< UNKNOWN\n< 8,8\n= 8,8",
+    "UNKNOWN once": "@ swapping\n< UNKNOWN command\n> RESTART\n< OK\n@ board\n< 8,8\n= 8,8",
+    "UNKNOWN to each line": """
+        @ swapping
+        < UNKNOWN
+        > RESTART
+        < UNKNOWN\\nUNKNOWN\\nUNKNOWN
+        < UNKNOWN
+        < OK
+        @ board
+        < 8,8 => 8,8
+    """,
+    # The first UNKNOWN was about INFO time_left.
+    "stones that follow UNKNOWN are not the answer to BEGIN": """
+        @ laying
+        < UNKNOWN INFO
+        > RESTART
+        < 7,7 8,7 9,9
+        < OK
+        > INFO time_left 90000 | BEGIN
+        < 7,7
+        > RESTART
+        < OK
+        > INFO time_left 90000 | BOARD | 7,7,2 | DONE
+    """,
+    "a stone that follows UNKNOWN is not the answer to BOARD": """
+        @ swapping
+        < UNKNOWN INFO
+        > RESTART
+        < 8,8\\nOK
+        @ board
+        < 8,6 => 8,6
+        ? place 7,7 8,7 9,9 8,6 1,1 opening=4 => INFO time_left 90000 | TURN 1,1
+        < 2,2 => 2,2
+    """,
+    "one UNKNOWN to SWAP2BOARD and one to RESTART: a new process": """
+        @ laying
+        < UNKNOWN
+        > RESTART
+        < UNKNOWN => wake after 1000
+        ! alarm => END
+        = respawn
+        > START 15
+        = await start
+    """,
     "the first UNKNOWN of a brain that answers INFO is about time_left": """
         @ swapping, answers info
         < UNKNOWN INFO => wake after 1000
         < UNKNOWN SWAP2BOARD
-        @ board
+        > RESTART
         < UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN
+        < OK
+        @ board
         < 8,8 => 8,8
     """,
     # An answer that comes all the same is parted by RESTART from that to BOARD.
@@ -157,6 +203,8 @@ TALKS = {
     "a brain that stays white has the position and gets a TURN": """
         @ swapping
         < UNKNOWN
+        > RESTART
+        < OK
         @ board
         < 8,8 => 8,8
         ? place 7,7 8,7 9,9 8,8 1,1 opening=4 => INFO time_left 90000 | TURN 1,1
