@@ -19,7 +19,9 @@ ignored with a note.
   such line. The next is about the last command.
 - If a brain has answered no INFO line, it is about the last command: immediately for SWAP2BOARD, and for TURN, BEGIN
   and BOARD unless a move follows within `refusal_ms`. Such a move shows that the brain answers INFO lines.
-- RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines.
+- RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines, or
+  has answered neither ABOUT nor a request.
+- Until the first answer to a request, an answer to ABOUT may be late. It shows that earlier lines were about INFO.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,6 +53,7 @@ from judge.protocols.gomocup_words import (
     GomocupWord,
     classify,
     info_lines,
+    is_about,
     is_private,
     objection,
     parse_about,
@@ -113,6 +116,8 @@ class Gomocup:
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
         """UNKNOWN or ERROR lines that may answer earlier lines."""
+        self._about_excuses = 0
+        """The same for INFO lines and ABOUT, while an answer to ABOUT is late."""
         self._doubt: str | None = None
         """Refuses the last command after a silence of `refusal_ms`."""
         self._complaints = 0
@@ -153,7 +158,7 @@ class Gomocup:
     def _start(self) -> list[Effect]:
         self._lines.begin()
         self._board.clear()
-        self._excuses = 0
+        self._excuses = self._about_excuses = 0
         return self._command(GomocupPhase.STARTING, Wait.START, self._start_line)
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
@@ -172,8 +177,7 @@ class Gomocup:
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is GomocupPhase.GREETING:
-            self._excuses += 1
-            self._complaints -= 1
+            self._about_excuses, self._excuses = self._excuses + 1, 0
             return self._greeted({})
         said, self._doubt = self._doubt, None
         if said is None:
@@ -232,6 +236,7 @@ class Gomocup:
         effects += self._lines.take_cut()
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
+                self._read_late_answers(lines[number:])
                 return [*effects, *discarded(lines[number:])]
             if not line.strip():
                 continue
@@ -254,6 +259,9 @@ class Gomocup:
             return step(self, rest)
         if word is GomocupWord.MESSAGE:
             return [Note(decode(rest))]
+        if self._is_late_about(word, line):
+            self._late_about()
+            return self._ignored_answer()
         return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
@@ -272,6 +280,25 @@ class Gomocup:
         self._excuses = 0
         return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 
+    def _is_late_about(self, word: GomocupWord, line: bytes) -> bool:
+        return word is GomocupWord.TEXT and self._about_excuses > 0 and is_about(decode(line[:ABOUT_CHARACTERS]))
+
+    def _late_about(self) -> None:
+        self._answers_info = self._answers_info or self._complaints > 0
+        self._clear_doubt()
+
+    def _read_late_answers(self, lines: Sequence[bytes]) -> None:
+        """Answers to INFO and ABOUT that arrive without a request, such as those of a brain that ponders."""
+        for line in lines:
+            if not self._about_excuses:
+                return
+            word = classify(line)[0]
+            if word in (GomocupWord.ERROR, GomocupWord.UNKNOWN):
+                self._about_excuses -= 1
+                self._complaints += 1
+            elif self._is_late_about(word, line):
+                self._late_about()
+
     def _about_unknown(self, _rest: bytes) -> Sequence[Effect]:
         excused = self._excused()
         if excused:
@@ -282,12 +309,13 @@ class Gomocup:
         return self._excused() or self._greeted({})
 
     def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
-        self._answers_info = self._complaints > 0
+        # One of them may be about ABOUT if it has no other answer.
+        self._answers_info = self._complaints > (1 if self._about_excuses else 0)
         self._phase = GomocupPhase.IDLE
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
-        self._excuses = 0
+        self._excuses = self._about_excuses = 0
         self._board.clear()
         return self._put_position()
 
@@ -308,7 +336,7 @@ class Gomocup:
     def _moved(self, rest: bytes) -> Sequence[Effect]:
         ((x, y),) = squares_in(rest)
         self._excuses = 0
-        self._answers_info = self._answers_info or self._doubt is not None
+        self._clear_doubt()
         self._board.add((x, y))
         request = self._request
         if not isinstance(request, LayStones):
@@ -350,7 +378,7 @@ class Gomocup:
         return self._answered(Stone(*squares[0]) if stays else Stones(squares), say_squares(squares, rest))
 
     def _swap2_refused(self, _rest: bytes) -> Sequence[Effect]:
-        doubted = self._doubted() if self._answers_info else ()
+        doubted = self._doubted() if self._answers_info or self._about_excuses else ()
         return doubted or self._do_without_swap2(self._said)
 
     def _do_without_swap2(self, said: str) -> Sequence[Effect]:
@@ -362,12 +390,19 @@ class Gomocup:
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
+        self._clear_doubt()
         return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
     def _excused(self) -> Sequence[Effect]:
-        if self._excuses == 0:
+        if self._about_excuses:
+            self._about_excuses -= 1
+        elif self._excuses:
+            self._excuses -= 1
+        else:
             return ()
-        self._excuses -= 1
+        return self._ignored_answer()
+
+    def _ignored_answer(self) -> Sequence[Effect]:
         return [Note(sentence(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line"))]
 
     def _doubted(self) -> Sequence[Effect]:
@@ -376,6 +411,12 @@ class Gomocup:
             return ()
         self._doubt = self._said
         return [*excused, WakeAfter(self._options.refusal_ms)]
+
+    def _clear_doubt(self) -> None:
+        """After an answer: the line in doubt was about an earlier line, and an answer to ABOUT comes no more."""
+        self._about_excuses = 0
+        self._answers_info = self._answers_info or self._doubt is not None
+        self._doubt = None
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())

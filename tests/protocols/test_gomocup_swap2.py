@@ -29,6 +29,9 @@ SCRIPTS = {
     """,
     # How a brain without SWAP2BOARD is asked for the fourth stone.
     "board": "> INFO time_left 90000 | BOARD | 7,7,2 | 8,7,1 | 9,9,2 | DONE\n= await turn",
+    # INFO or ABOUT takes longer than the judge waits for it.
+    "late": "@ started\n! alarm\n= ready",
+    "late laying": "@ late\n? lay\n> INFO time_left 90000 | SWAP2BOARD | DONE\n= await turn",
     # A brain without SWAP2BOARD has laid three stones by mandatory commands.
     "laid": """
         @ laying
@@ -114,6 +117,41 @@ TALKS = {
         < UNKNOWN
         > RESTART
         < UNKNOWN => wake after 1000
+        ! alarm => END
+        = respawn
+        > START 15
+        = await start
+    """,
+    "a late answer to INFO is no answer to SWAP2BOARD": """
+        @ late laying
+        < UNKNOWN game_type => wake after 1000
+        < name="swapper"
+        ! alarm
+        < 7,7 8,7 9,9 => 7,7 8,7 9,9
+    """,
+    "late answers to INFO show that the next UNKNOWN is about time_left": """
+        @ late laying
+        < UNKNOWN game_type\\nname="swapper"
+        < UNKNOWN time_left => wake after 1000
+        < 7,7 8,7 9,9 => 7,7 8,7 9,9
+    """,
+    "UNKNOWN without an answer to ABOUT is about SWAP2BOARD if nothing follows": """
+        @ late laying
+        < UNKNOWN => wake after 1000
+        ! alarm => RESTART
+        = await start
+        < OK
+        > INFO time_left 90000 | BEGIN
+        < 7,7
+        > RESTART
+    """,
+    "only the first late answer to ABOUT counts": """
+        @ late laying
+        < name="a"
+        < UNKNOWN
+        > RESTART
+        < name="a"\\nUNKNOWN => wake after 1000
+        < name="a"
         ! alarm => END
         = respawn
         > START 15
