@@ -46,7 +46,7 @@ WORDS = {
         *(*GameState, *AttemptState, *sorted(event_names()), *Stage, *Grade),
         *("open", "paused", "stopped", "over", "not begun", "stored"),
     ],
-    "unit": ["ms", "s", "min", "h"],
+    "unit": ["ms", "s", "min", "h", "d"],
     "fairness": [*FAIRNESS_WORDS],
     SENTENCE: [*Verdict, "or", "hidden", "unknown", *STONES, *ARMIES, *SIDES, *PieceType, *SubmissionState],
 }

@@ -98,7 +98,8 @@ EXAMPLES: Mapping[str, str] = {
 CRITERION_NOTES: Mapping[str, str] = {
     "direct": "Applies only if all the tied agents have met each other.",
     "elo": "Almost the same as `rating`, but agents share a place only if they are exactly equal. Prefer `rating`.",
-    "buchholz": "A bye counts as the agent's own points.",
+    "sonneborn-berger": "A bye counts as a win against an opponent with the agent's own points.",
+    "buchholz": "A bye counts as an opponent with the agent's own points.",
     "rating": "See [ratings](organise/publish.md#ratings-by-bayeselo). Less than 0.01 apart is equal.",
     "ratio": "With wins and without losses an agent ranks above all that lost; with neither its ratio is 1.",
     "time": "The average of all answers; less time is better. Applies only if all the tied agents have answered.",

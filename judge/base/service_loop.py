@@ -15,6 +15,7 @@ from typing import Self
 from weakref import WeakSet
 
 from judge.base.logs import get_logger
+from judge.base.text import duration
 
 EXIT_CODE = 70
 
@@ -68,7 +69,7 @@ class ServiceLoop:
         silent_s = time.monotonic() - self._succeeded_at
         if not self._is_running or silent_s < STALLED_S:
             return ""
-        return f"{self.name}: no success for {silent_s:.0f} s"
+        return f"{self.name}: no success for {duration(1000 * int(silent_s))}"
 
     async def run_async(self) -> None:
         """Repeat the step until cancelled."""

@@ -164,15 +164,20 @@ def mib(count: int | None, unknown: str = "?") -> str:
 
 
 def duration(ms: float) -> str:
-    """Such as 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min."""
+    """Such as 12 ms, 3.4 s, 5 min 6 s, 2 h 5 min, 3 d 4 h."""
     if round(ms) < 1000:
         return f"{ms:.0f} ms" if ms >= 10 else f"{number(ms, 1)} ms"
     seconds = ms / 1000
     if round(seconds, 1) < 60:
         return f"{number(seconds, 1)} s"
-    seconds = max(seconds, 60)
-    value, large, small = (int(seconds), "min", "s") if seconds < 3600 else (int(seconds // 60), "h", "min")
-    whole, rest = divmod(value, 60)
+    seconds = max(int(seconds), 60)
+    if seconds < 3600:
+        value, base, large, small = seconds, 60, "min", "s"
+    elif seconds < 86_400:
+        value, base, large, small = seconds // 60, 60, "h", "min"
+    else:
+        value, base, large, small = seconds // 3600, 24, "d", "h"
+    whole, rest = divmod(value, base)
     return f"{whole} {large} {rest} {small}" if rest else f"{whole} {large}"
 
 

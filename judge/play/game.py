@@ -46,7 +46,7 @@ def play(
 
     `game` replaces the spec's game; that record cannot be verified. An error of the host or of the judge makes the
     record void, unless the game has ended before it. Raises InputError if the spec cannot be played, before a box is
-    made.
+    made, and HostError if a folder could not be stored.
     """
     if game is None:
         check_playable(spec)
@@ -137,7 +137,10 @@ class _Attempt:
         )
 
     def run(self) -> None:
-        """Every error but that of a closed stdout gives an end, which a later error does not change."""
+        """Errors of the game give an end, which a later error does not change.
+
+        Raises HostError if a folder could not be stored: then neither it nor the result counts.
+        """
         slot, shelf = self._venue.slot, self._venue.shelf
         cores = slot.judge_cores or slot.cores
         with closing(open_keeper(self._spec.box, self._folders, self._spec.id, cores)) as keeper:
@@ -152,10 +155,7 @@ class _Attempt:
                 else:
                     self.end = self._void(error)
             if shelf is not None and not isinstance(self.end, Void):
-                try:
-                    self._kept = store_states(self._folders, keeper.collect(), shelf)
-                except Exception as error:  # noqa: BLE001 a result counts only with its folders
-                    self.end = self._void(error)
+                self._kept = store_states(self._folders, keeper.collect(), shelf)
 
     def _play_in_boxes(self, keeper: Keeper) -> None:
         with ExitStack() as at_end:

@@ -120,26 +120,28 @@ class Referee:
         Raises HostError if the host fails before; the caller makes that a void. The result is final at the end: a late
         goodbye, a survived kill or a failure changes nothing.
         """
-        while (end := self.game.end) is None:
-            try:
-                if self._unopened:
-                    yield from self._open(self._unopened[0])
-                elif self.unapplied is not None:
-                    events, self.unapplied = self.game.apply(self.unapplied), None
-                    yield from self._tell(events)
-                elif (request := self.game.pending()).seat == NATURE:
-                    yield from self._tell(self.game.apply(self._chance(request)))
-                else:
-                    yield from self._ask(request)
-            except FaultError as fault:
-                verdict = yield from self._judge(fault)
-                if isinstance(verdict, Void):
-                    return verdict
-                yield from self._forfeit(verdict)
-        self._set_faults(end)
         try:
+            while (end := self.game.end) is None:
+                try:
+                    if self._unopened:
+                        yield from self._open(self._unopened[0])
+                    elif self.unapplied is not None:
+                        events, self.unapplied = self.game.apply(self.unapplied), None
+                        yield from self._tell(events)
+                    elif (request := self.game.pending()).seat == NATURE:
+                        yield from self._tell(self.game.apply(self._chance(request)))
+                    else:
+                        yield from self._ask(request)
+                except FaultError as fault:
+                    verdict = fault.verdict or (yield from self._resolve(fault))
+                    if isinstance(verdict, Void):
+                        return verdict
+            self._set_faults(end)
             yield from self._close()
         except HostError as error:
+            end = self.game.end
+            if end is None:
+                raise
             yield from self.stop_closing(end, str(error))
         self._judge_lingering()
         return end
@@ -220,8 +222,7 @@ class Referee:
     def _prepare(self, seat: int) -> Requests[None]:
         """Before a seat's own time: its opponent is stopped, and all output is read."""
         other = 1 - seat
-        while (ran := (yield self._await_stopped[other])) is not None and self._charge_running(other, ran):
-            pass
+        yield from self._stop(other)
         if not self._unopened:
             if used_ns := (yield ReadStoppedCpu(seat, seat)):
                 self._charge_stopped(seat, used_ns)
@@ -237,6 +238,10 @@ class Referee:
                 yield from self._receive_unrequested(entry)
         if cause := self.sides[other].cause_of_kernel():
             raise self._faulted(other, cause)
+
+    def _stop(self, seat: int) -> Requests[None]:
+        while (ran := (yield self._await_stopped[seat])) is not None and self._charge_running(seat, ran):
+            pass
 
     def _receive_unread(self) -> Requests[None]:
         for side in self.sides:
@@ -331,6 +336,7 @@ class Referee:
         alarm_at = talk.alarm_at
         entry = yield AwaitEvent(talk.over_at if alarm_at is None else alarm_at)
         now, asked, kind, data, _ = entry
+        now = max(now, talk.since)  # a verdict on the other seat may be later
         self._see(entry)
         end = None
         if kind is EntryKind.PAUSED or kind is EntryKind.OVERSLEPT:
@@ -341,9 +347,11 @@ class Referee:
                 if cause := side.cause_of_bytes():
                     raise self._faulted(seat, cause)
                 is_doubtful = now > talk.deadline.ns and (yield from self._judge_lateness(seat, talk, now))
+                now = max(now, talk.since)
                 effects = side.protocol.feed(Bytes(data, talk.shown(now))) if data else ()
                 if is_doubtful and _is_step(effects, talk):
-                    raise self._late(seat, talk, now)
+                    yield from self._excuse(self._late(seat, talk, now), talk)
+                    now = max(now, talk.since)
                 end = yield from self._carry_out(seat, effects, talk, now)
                 if end is not None:
                     talk.settle(now)
@@ -369,7 +377,7 @@ class Referee:
         return end
 
     def _judge_lateness(self, seat: int, talk: Dialogue, now: int) -> Requests[bool]:
-        """Whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late.
+        """Whether it is unknown if bytes read `now` were in time. Raises FaultError if they were late by its own fault.
 
         They are in time if an idle judge reads them as soon as it wakes up. An agent that keeps it busy is late.
         """
@@ -382,13 +390,15 @@ class Referee:
     def _miss_deadline(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         if talk.deadline.missed is None:
             return (yield from self._alarm(seat, talk, now))
-        talk.give(self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat))))
+        used_ns = self._charge_stopped(1 - seat, (yield ReadStoppedCpu(1 - seat, seat)))
+        talk.give(min(used_ns, talk.elapsed_ns(now)))  # more than one core may have run
         if now < talk.over_at:
             return None
         is_dead = self.sides[seat].is_ending
         fault = self._faulted(seat, Cause.DEATH, talk, now) if is_dead else self._late(seat, talk, now)
         fault.is_settled = True
-        raise fault
+        yield from self._excuse(fault, talk)
+        return None
 
     def _alarm(self, seat: int, talk: Dialogue, now: int) -> Requests[Ready | Answer | None]:
         effects = self.sides[seat].protocol.feed(Alarm(talk.shown(now)))
@@ -431,7 +441,7 @@ class Referee:
                     self._note(seat, effect)
                 case Await(Wait.CLOSE):
                     pass
-                case _ if self.sides[seat].state is not SeatState.ASKED:  # else its opponent's fault interrupted it
+                case _ if self.sides[seat].state is not SeatState.ASKED:  # else its opponent's fault ended the game
                     raise TypeError(f"{effect!r} outside a conversation")
         return writes
 
@@ -539,6 +549,28 @@ class Referee:
                 times["judge_paused_ms"] = talk.paused_ns / MS
             talk.settle(now)
         return FaultError(seat, cause, times)
+
+    def _resolve(self, fault: FaultError) -> Requests[AgentFault | Void]:
+        """Judge a fault, and carry out its verdict."""
+        verdict = fault.verdict = yield from self._judge(fault)
+        if isinstance(verdict, AgentFault):
+            yield from self._forfeit(verdict)
+        return verdict
+
+    def _excuse(self, fault: FaultError, talk: Dialogue) -> Requests[None]:
+        """Resolve a fault. If the other seat is to blame and the game continues, so does `talk`, with a new deadline.
+
+        Raises the fault otherwise.
+        """
+        seat, other = fault.seat, self.sides[1 - fault.seat]
+        given_ns = other.stopped_in_turn_ns
+        verdict = yield from self._resolve(fault)
+        if isinstance(verdict, Void) or verdict.seat == seat or self.game.end is not None:
+            raise fault
+        yield from self._stop(1 - seat)
+        talk.give_back(min(other.stopped_in_turn_ns - given_ns, talk.charged_ns))
+        talk.since = yield THAW[seat]
+        talk.set_deadline()
 
     def _judge(self, fault: FaultError) -> Requests[AgentFault | Void]:
         """The verdict, by readings. The seat's protocol receives no more output.

@@ -9,7 +9,7 @@ from judge.games.types import AgentFault, Reply, Verdict
 from judge.protocols.types import AgentProtocol, Clock, Note, Open, Wait
 from judge.record.bounds import MIN_COUNT_BYTES
 from judge.record.transcript import Entry, EntryKind, decode_number
-from judge.referee.blame import Cause
+from judge.referee.blame import Cause, Void
 from judge.referee.clock import MS, Deadline, SeatClock
 from judge.referee.requests import RanOn
 from judge.sandbox.evidence import Evidence, ProcessReport
@@ -246,10 +246,11 @@ class Side:
 class FaultError(Exception):
     """The referee cannot continue with a seat. `times` are those of the cause, for its evidence.
 
-    `is_settled`: the CPU time of the stopped opponent was read at that moment.
+    `is_settled`: the CPU time of the stopped opponent was read at that moment. `verdict` is None before it is judged.
     """
 
     is_settled = False
+    verdict: AgentFault | Void | None = None
 
     def __init__(self, seat: int, cause: Cause, times: Mapping[str, float | None]) -> None:
         super().__init__(f"seat {seat}: {cause}")

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from judge.base.text import json_text, printable
+from judge.base.text import duration, json_text, printable
 from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
 from judge.contest.runner import RunObserver, RunTally, StopRequest
@@ -112,7 +112,7 @@ class Panel:
             (printable(self._contest.name), "bold"),
             f"  {tally.done} of {tally.total_text} games, {self._executor.running} running",
             f", {tally.per_minute:.1f} a minute",
-            "" if minutes is None else f", {least}{minutes:.0f} min to the end",
+            "" if minutes is None else f", {least}{duration(60_000 * max(1, round(minutes)))} to the end",
             f", {tally.voids} void" if tally.voids else "",
         )
         bar = Table.grid()  # A bar alone does not end its line.

@@ -84,6 +84,8 @@ class PlayedPairing:
     games: tuple[GameResult, ...]
     points: tuple[float, float]
     is_over: bool = True
+    due: int = 1
+    """Its games, when it is over; a bye counts as their wins."""
 
     @cached_property
     def sides(self) -> tuple[SideScore, SideScore]:
@@ -240,7 +242,8 @@ def score(
         if not seats.issuperset(game.agents for game in of_pairing):
             raise ValueError(f"{pairing} was not played by {of_pairing[0].agents}")
         is_over = pairing.second is None or len(of_pairing) == games
-        played.append(PlayedPairing(pairing, tuple(of_pairing), scoring.of(pairing, of_pairing, games), is_over))
+        points = scoring.of(pairing, of_pairing, games)
+        played.append(PlayedPairing(pairing, tuple(of_pairing), points, is_over, games))
     if tables:
         raise ValueError(f"results without a pairing: (round, table) {sorted(tables)}")
     return played

@@ -88,7 +88,8 @@ class Record:
         self.agent = agent
         self.played = played
         self.points, self.done = sums_of(agent, played)
-        self.byes = sum(each.pairing.second is None for each in played)
+        byes = [each.due for each in played if each.pairing.second is None]
+        self.byes, self.bye_score = len(byes), sum(byes)
 
     def opponents(self) -> list[tuple[PlayedPairing, str]]:
         """Pairings with opponents, without byes."""
@@ -170,11 +171,12 @@ def _direct(records: Records, equal: Sequence[str]) -> Mapping[str, float]:
 
 
 def _sonneborn_berger(records: Records, record: Record) -> float:
-    return sum(each.side_of(record.agent).score * records[opponent].points for each, opponent in record.opponents())
+    """A bye counts as a win against an opponent with the same points, as in Buchholz (FIDE C.07 since 2023)."""
+    met = sum(each.side_of(record.agent).score * records[opponent].points for each, opponent in record.opponents())
+    return met + record.bye_score * record.points
 
 
 def _buchholz(records: Records, record: Record) -> float:
-    """A bye counts as an equal opponent (FIDE since 2023)."""
     return sum(records[opponent].points for _, opponent in record.opponents()) + record.byes * record.points
 
 

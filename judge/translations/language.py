@@ -13,7 +13,7 @@ from io import BytesIO
 
 from judge.translations.sentences import SentenceBook, filled
 
-_UNITS = re.compile(r"(?<=\d )(ms|s|min|h)\b")
+_UNITS = re.compile(r"(?<=\d )(ms|s|min|h|d)\b")
 _POINT = re.compile(r"(?<=\d)\.(?=\d)")
 _JOINT = "; "
 

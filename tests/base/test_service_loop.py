@@ -11,6 +11,7 @@ import pytest
 
 from judge.base import service_loop
 from judge.base.service_loop import EXIT_CODE, ServiceLoop, stalled_loops
+from judge.base.text import duration
 
 ERRORS = [
     OSError(errno.EMFILE, "Too many open files"),
@@ -106,7 +107,7 @@ def test_loop_that_fails_or_hangs_for_long_is_stalled_until_it_succeeds(monkeypa
     assert [] == stalled()
     now[0] += service_loop.STALLED_S
     loop.run_step()
-    assert [f"schedule: no success for {service_loop.STALLED_S:.0f} s"] == stalled()
+    assert [f"schedule: no success for {duration(1000 * service_loop.STALLED_S)}"] == stalled()
     errors.clear()
     loop.run_step()
     assert "" == loop.problem

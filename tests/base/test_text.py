@@ -110,7 +110,9 @@ def test_numbers_sizes_and_durations_in_words() -> None:
     assert ("3", "2.5", "\N{MINUS SIGN}1") == (number(3), number(2.5), number(-1))
     assert ("1.5 MiB", "?", "-") == (mib(3 << 19), mib(None), mib(None, "-"))
     said = [duration(ms) for ms in (0.5, 12, 3400, 306_000, 180_000, 7_500_000)]
+    days = [duration(3_600_000 * hours) for hours in (23.999, 24, 47.99, 49, 120_508)]
     assert ["0.5 ms", "12 ms", "3.4 s", "5 min 6 s", "3 min", "2 h 5 min"] == said
+    assert ["23 h 59 min", "1 d", "1 d 23 h", "2 d 1 h", "5021 d 4 h"] == days
     assert ["999 ms", "1 s", "59.9 s", "1 min"] == [duration(ms) for ms in (999.4, 999.7, 59_940, 59_970)]
 
 

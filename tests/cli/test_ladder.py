@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 
@@ -56,6 +57,14 @@ def test_a_narrow_terminal_shows_fewer_columns(
     words = head.split()
     assert words[:4] == ["agent", "rating", "Elo", "±"]
     assert ("open" in words, "trend" in words) == {60: (False, False), 100: (True, True), None: (True, True)}[width]
+
+
+def test_last_game_of_an_old_ladder_is_days_ago(played: Cup) -> None:
+    agent = next(each for each in played.contest.read().ladder.values() if each.history)
+    last = datetime.fromisoformat(agent.history[-1].at)
+
+    shown = [contest_tables.ladder_cells(agent, last + timedelta(hours=hours))[-1] for hours in (23, 120_508)]
+    assert ["23 h ago", "5021 d 4 h ago"] == shown
 
 
 def test_watch_shows_ratings_of_a_ladder(tmp_path: Path) -> None:

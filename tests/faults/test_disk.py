@@ -10,6 +10,7 @@ from judge.base.errors import HostError
 from judge.record import transcript as transcripts
 from judge.record.transcript import EntryKind, Transcript
 from judge.store.files import Files
+from tests.cli.brains import write_brain
 from tests.cli.conftest import SHORT, Judge
 
 GOMOKU = ("--policy", "gomocup-fastgame", *SHORT, "--box", "process", "--json")
@@ -36,6 +37,21 @@ def test_record_that_does_not_fit_is_reported_and_leaves_nothing(judge: Judge, t
 
     assert re.search(r"the record could not be written: No space left on device$", ran.err.strip())
     assert [] == names_in(tiny_disk)
+
+
+def test_folder_that_does_not_fit_is_reported_and_its_game_leaves_nothing(
+    judge: Judge, tiny_disk: Path, tmp_path: Path
+) -> None:
+    """A result counts only with the folders that its agents left."""
+    learns = write_brain(tmp_path, "learns", at_end='os.mkdir("learns"); open("learns/book", "w").write("x" * 100_000)')
+    words = ("match", learns, "house-instant", *GOMOKU, "--folders", str(tiny_disk / "kept"), "--out", "records")
+
+    ran = judge(*words, code=1)
+
+    assert re.search(r"kept/.*: the folders could not be stored: No space left on device", ran.err)
+    assert "" == ran.out
+    assert [] == list((tmp_path / "records").iterdir())
+    assert [] == [path.name for path in tiny_disk.rglob("*") if path.suffix in (".tar", ".json", ".partial")]
 
 
 def test_lack_of_room_for_a_game_is_reported(judge: Judge, tiny_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

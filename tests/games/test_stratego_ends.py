@@ -182,7 +182,10 @@ def test_a_move_with_other_characters_behind_it_is_unreadable(rules: str, confir
     ("said", "confirmation"),
     [
         *(("\rQUIT\r", "?QUIT"), ("QUIT", "?QUIT"), (" QUIT 1", " ?QUIT 1")),
-        *(("START\0", "?START?"), ("a\tb\xe9", "a\tb?"), ("", "")),
+        *(("START\0", "?START?"), ("a\tb\xe9", "a\tb?"), ("", ""), ("0 3 DOWN 1 \0", "0 3 DOWN 1 ?")),
+        *(("0 3 DOWN 1 \0 OK", "?0 3 DOWN 1 ? OK"), (" 0 3 DOWN\0 KILLS 9 9", " 0 3 DOWN? KILLS 9 9")),
+        *(("\t0 3 DOWN \0 KILLS 9 9", "\t?0 3 DOWN ? KILLS 9 9"), ("SURRENDER OK", "?SURRENDER OK")),
+        ("0 3 DOWN" + " " * 1020 + "OK", "?0 3 DOWN" + " " * 1020 + "OK"),
     ],
 )
 def test_a_tolerated_reply_is_no_other_line_for_its_opponent(said: str, confirmation: str) -> None:

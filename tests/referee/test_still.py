@@ -4,16 +4,19 @@ from collections.abc import Sequence
 
 import pytest
 
+from judge.base.errors import HostError
 from judge.formats.fault_report import cases
+from judge.games.stratego.types import COLOURS
 from judge.games.types import FAILURES, Verdict
 from judge.record.transcript import Entry, EntryKind, unseal
-from judge.referee.requests import RanOn
+from judge.referee.requests import RanOn, drive
+from judge.referee.setup import build_referee
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
 from judge.testing import MS, Act, Agent, Do, Say, World, exits
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_stratego as stratego
-from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, resealed, spec
+from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, marked_file, resealed, spec
 
 CALL = RanOn(1000 * MS, 990 * MS)
 """A call that nothing interrupts and that lasts for as long as is waited for it."""
@@ -93,6 +96,13 @@ def test_time_that_a_stopped_opponent_used_is_given_back_and_its_limits_are_late
 
     assert ([] if is_late else [99]) == played.charged_ms(1)[:1]
     assert not verify(played.file()).problems
+
+
+def test_opponent_that_used_several_cores_gives_back_no_more_than_was_charged() -> None:
+    played = Game(world(stopped=[0, 0, 1000], white_ms=110), spec(clock={"turn_ms": 100, "tolerance_ms": 0}))
+
+    played.assert_lost(0, Verdict.TURN_TIME, "used 1000 ms of processor time")
+    assert [10] == played.charged_ms(1)
 
 
 @pytest.mark.parametrize(("used_ms", "turn"), [(17, 2), (11, 2), (7, 3), (6, 6), (5, None)])
@@ -175,6 +185,79 @@ def test_seat_that_ran_on_is_blamed_once_for_an_opponent_that_exits(seat: int, r
     played = Game(busy, stratego.spec("stratego-seed"))
     assert Verdict.VOID is not played.verdict
     assert not verify(played.file()).problems
+
+
+class Disturbed(World):
+    """In the first wait of a seat that lasts too long, the other one runs for 30 ms."""
+
+    verdict_ms, read_ms = 0, 0
+    """Time that a reading of evidence takes, and that the judge is busy before it reads `LATE_ROW`."""
+    thawed_ns = 0
+
+    def thaw(self, seat: int) -> int:
+        self.thawed_ns = super().thaw(seat)
+        return self.thawed_ns
+
+    def start(self, seat: int) -> int:
+        self.thawed_ns = super().start(seat)
+        return self.thawed_ns
+
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
+        if asked != seat and self.now - self.thawed_ns >= 2000 * MS and not self.stopped_cpu_ms:
+            self.stopped_cpu_ms = {seat: [30]}
+        return super().read_stopped_cpu(seat, asked)
+
+    def measure(self, seat: int) -> Evidence:
+        self._pass(self.verdict_ms * MS)
+        return super().measure(seat)
+
+    def _happen(self, seat: int) -> Entry:
+        if self.bodies[seat].acts[0] == (0, LATE_ROW):
+            self._pass(self.read_ms * MS)
+        return super()._happen(seat)
+
+
+LATE_ROW = Say(b"967B669999\n", 1995)
+
+PAUSED = Do(EntryKind.PAUSED, b"500000000", 2000)
+
+
+def disturbed(seat: int, row: int, *late: Act, verdict_ms: int = 0, read_ms: int = 0) -> Game:
+    """A game of Stratego in whose set-up a seat does `late` instead of one row."""
+    rows = [FULL_RED, FULL_BLUE][seat]
+    setup: list[Act] = [Say(f"{text}\n".encode()) for text in rows]
+    setup[row : row + 1] = late or [Say(f"{rows[row]}\n".encode(), 2041)]
+    agents = [stratego.agent("SURRENDER", rows=FULL_RED), stratego.agent(rows=FULL_BLUE)]
+    agents[seat] = stratego.agent(setup=setup)
+    world = Disturbed(*agents)
+    world.verdict_ms, world.read_ms = verdict_ms, read_ms
+    return Game(world, stratego.spec())
+
+
+@pytest.mark.parametrize("verdict_ms", [0, 11, 30])
+@pytest.mark.parametrize("row", range(4))
+@pytest.mark.parametrize("seat", [0, 1])
+def test_row_that_arrives_during_the_verdict_on_the_other_seat_is_its_answer(
+    seat: int, row: int, verdict_ms: int
+) -> None:
+    """In the set-up of Stratego a fault does not end the game. The row arrives after the verdict, or before its end."""
+    played = disturbed(seat, row, verdict_ms=verdict_ms)
+
+    played.assert_lost(1 - seat, Verdict.TURN_TIME, "did not stop")
+    assert 1 == len(played.heard(seat, COLOURS[seat]))
+    assert 4 == sum(ply.seat == seat for ply in played.referee.plies[:8])
+
+
+@pytest.mark.parametrize("late", [(LATE_ROW,), (PAUSED, Say(b"967B669999\n", 10))], ids=["busy", "paused"])
+@pytest.mark.parametrize(("seat", "row"), [(0, 3), (1, 0)])
+def test_row_whose_lateness_is_the_fault_of_the_other_seat_is_its_answer(
+    seat: int, row: int, late: Sequence[Act]
+) -> None:
+    """It was read before the verdict."""
+    played = disturbed(seat, row, *late, read_ms=50)
+
+    played.assert_lost(1 - seat, Verdict.TURN_TIME, "did not stop")
+    assert 1 == len(played.heard(seat, COLOURS[seat]))
 
 
 def test_seat_with_an_externally_ended_container_does_not_lose_by_clean_up_work() -> None:
@@ -283,6 +366,40 @@ def test_agent_that_cannot_be_ended_changes_no_verdict_and_is_recorded() -> None
     assert not verify(file).problems
     forged = resealed(file, unseal(file.transcript), unclosed="")
     assert [problem for problem in verify(forged).problems if problem.startswith("unclosed")]
+
+
+class Unwritable(World):
+    """The host fails at this write, from 0."""
+
+    failing = 0
+
+    def write_input(self, seat: int, data: bytes) -> None:
+        super().write_input(seat, data)
+        self.failing -= 1
+        if self.failing < 0:
+            raise HostError("the stdin of an agent could not be watched")
+
+
+@pytest.mark.parametrize("policy", ["stratego-seed", "stratego-2011", "stratego-2012"])
+@pytest.mark.parametrize("last", ["9 6 UP", "0 6 DOWN", exits(3)], ids=["surrender", "illegal", "exit"])
+def test_host_that_fails_at_any_write_voids_the_game_only_before_its_end(policy: str, last: str | list[Act]) -> None:
+    """The last answer is confirmed to both agents after the end."""
+    game_spec = stratego.spec(policy)
+    unclosed = []
+    for failing in range(20):
+        agents = stratego.agent("0 3 DOWN", "SURRENDER", rows=FULL_RED), stratego.agent(last, rows=FULL_BLUE)
+        host = Unwritable(*agents)
+        host.failing = failing
+        referee = build_referee(game_spec)
+        try:
+            end = drive(referee.requests(), host)
+        except HostError:
+            assert referee.game.end is None
+        else:
+            assert not verify(marked_file(game_spec, end, referee, host.entries)).problems
+            unclosed.append(referee.unclosed)
+
+    assert {"", "the stdin of an agent could not be watched"} == set(unclosed)
 
 
 def test_a_failure_of_the_host_before_the_end_and_entries_after_it_are_found() -> None:

@@ -43,7 +43,8 @@ def played(text: str, due: int = 1, duel: Duel | None = None) -> list[PlayedPair
         else:
             results = games(line)
             pairing = Pairing(results[0].first, results[0].second, number, 1)
-        found.append(PlayedPairing(pairing, tuple(results), Scoring(TABLE, duel).of(pairing, results, due)))
+        points = Scoring(TABLE, duel).of(pairing, results, due)
+        found.append(PlayedPairing(pairing, tuple(results), points, due=due))
     return found
 
 
@@ -105,6 +106,8 @@ def test_agents_that_are_equal_by_all_criteria_share_a_place(cup: str, ranking: 
         (FOUR, ("points", "sonneborn-berger", "direct"), 2, dict.fromkeys("abcd", 0)),
         # a beat b (1 point) and had a bye: 1 + 2. c beat d (0) and e (1).
         ("a>b\nb>d\na\nc>d\nc>e\ne", BY_SWISS_POINTS, 1, {"a": 3, "c": 1}),
+        # a: a win against b (1 point), and one against an opponent with 2 points.
+        ("a>b\nb>d\na\nc>d\nc>e\ne", ("points", "sonneborn-berger"), 1, {"a": 3, "c": 1, "b": 0, "d": 0, "e": 1}),
     ],
 )
 def test_values_of_a_criterion(cup: str, ranking: tuple[str, ...], criterion: int, expected: dict[str, float]) -> None:
@@ -118,6 +121,13 @@ def test_a_bye_is_counted_and_gives_the_points_of_a_win() -> None:
 
     assert [("a", 2), ("c", 2)] == [(line.agent, line.values[0]) for line in lines[:2]]
     assert {"a": 1, "b": 0, "c": 0, "d": 0, "e": 1} == {line.agent: line.byes for line in lines}
+
+
+def test_a_bye_of_several_games_wins_all_of_them_against_an_equal_opponent() -> None:
+    """a has 1.5 + 2 points, and 1.5 against b with 0.5 points."""
+    lines = table("ab", played("a=b a>b\na", due=2), "points", "buchholz", "sonneborn-berger")
+
+    assert (3.5, 0.5 + 3.5, 1.5 * 0.5 + 2 * 3.5) == lines[0].values
 
 
 def test_gomocup_until_2016() -> None:

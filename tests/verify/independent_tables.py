@@ -10,7 +10,7 @@ Met = dict[str, dict[str, Totals]]  # by agent and opponent, which is empty for 
 FAILURES = ("illegal", "unreadable", "start-time", "turn-time", "match-time", "memory", "output", "crash", "refused")
 OF_PAIR = ("points", "games", "wins", "draws", "losses")
 OF_AGENT = (*OF_PAIR, "byes", "failures", "replies", "charged_ms")
-NOTHING: Totals = dict.fromkeys((*OF_AGENT, "pairings"), 0) | {"points": 0.0, "charged_ms": 0.0}
+NOTHING: Totals = dict.fromkeys((*OF_AGENT, "pairings"), 0) | {"points": 0.0, "score": 0.0, "charged_ms": 0.0}
 BY_RESULTS = ("round-robin", "double-round-robin", "gauntlet", "swiss", "sprt", "ladder")  # without stages
 
 
@@ -101,7 +101,7 @@ def meetings(contest: Row, tables: Row, out: set[str], problems: Problems) -> Me
         games = played.get((pairing["round"], pairing["table"]), [])
         first_totals, second_totals = (added(*(game[agent] for game in games)) for agent in (first, second))
         if not second:
-            first_totals |= {"byes": 1, "points": float(duel["win"] if duel else legs * best)}
+            first_totals |= {"byes": 1, "score": legs, "points": float(duel["win"] if duel else legs * best)}
         elif duel:
             lead = first_totals["points"] - second_totals["points"]
             words = ("draw", "draw") if lead == 0 else ("win", "loss") if lead > 0 else ("loss", "win")
@@ -120,7 +120,7 @@ def totals_of(row: Row, side: str, points_of_word: object) -> Totals:
     points = row[f"{side}_points"] if points_of_word else wins + draws / 2
     failures, replies = int(row[f"{side}_fault"] in FAILURES), row[f"{side}_replies"]
     values = (float(points), 1, wins, draws, 1 - wins - draws, 0, failures, replies, row[f"{side}_charged_ms"])
-    return NOTHING | dict(zip(OF_AGENT, values, strict=True))
+    return NOTHING | dict(zip(OF_AGENT, values, strict=True)) | {"score": wins + draws / 2}
 
 
 def check_places(ranking: list[str], standings: list[Row], out: set[str], met: Met, problems: Problems) -> None:
@@ -153,7 +153,7 @@ def criterion(name: str, agent: str, equal: list[str], met: Met) -> float | None
             have_met = all(other in met[each] for each in equal for other in equal if other != each)
             return sum(against[other]["points"] for other in equal if other != agent) if have_met else 0
         case "sonneborn-berger":
-            return sum((each["wins"] + each["draws"] / 2) * points[other] for other, each in against.items())
+            return sum(each["score"] * points[other] for other, each in against.items())
         case "buchholz":
             return sum(each["pairings"] * points[other] for other, each in against.items())
         case "koya":  # points against agents that have at least half of the points of their games

@@ -98,6 +98,21 @@ def test_files_that_are_changed_missing_or_more_are_named(copy: Public) -> None:
     assert by_judge == set(verify_export(copy.directory, copy.public_key).problems)
 
 
+def test_a_bye_counts_in_sonneborn_berger_for_the_verifier_and_the_independent_reading(tmp_path: Path) -> None:
+    public = FORMS["swiss"].recipe.export(tmp_path)
+    assert [] == independent_reading.problems(public.directory)
+
+    def count_without_byes(rows: Any) -> None:
+        row = next(row for row in rows if row["byes"] and row["points"])
+        row["compared:sonneborn-berger"] -= row["byes"] * row["points"]
+
+    change(public.directory / "data/standings.json", count_without_byes)
+    sign_again(public)
+
+    assert any("sonneborn" in each for each in verify_export(public.directory, public.public_key).problems)
+    assert any("sonneborn" in each for each in independent_reading.problems(public.directory))
+
+
 def test_a_bye_in_another_round_is_found(tmp_path: Path) -> None:
     """There are two then in one round, at one table."""
     public = FORMS["swiss"].recipe.export(tmp_path)

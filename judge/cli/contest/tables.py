@@ -6,13 +6,13 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from judge.base.text import printable, titled
+from judge.base.text import duration, printable, titled
 from judge.cli.options import HERE, ContestArgument, ContestOrCupArgument, JsonOption, cup_at, refuse_given
 from judge.terminal.output import make_table, print_json, print_table
 
@@ -112,9 +112,9 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
     elif not document["schedule"]:
         print("  not scheduled: judge contest run begins it")
     for key, at in document["schedule"].items():
-        left = datetime.fromisoformat(at) - datetime.now(UTC)
-        if left > timedelta():
-            print(f"  {key:<13} in {_time_left(left)}")
+        left_s = (datetime.fromisoformat(at) - datetime.now(UTC)).total_seconds()
+        if left_s > 0:
+            print(f"  {key:<13} in {duration(1000 * max(1, int(left_s)))}")
     if document["starts_by_itself"] and document["is_served"]:
         print("  judge serve is running here and starts it then")
     elif document["starts_by_itself"]:
@@ -138,13 +138,6 @@ def print_status_before(document: Mapping[str, Any], title: str) -> None:
 def _print_copies(document: Mapping[str, Any]) -> None:
     for same in document["copies"]:
         print(f"  copies        {printable(same, 2000)}")
-
-
-def _time_left(left: timedelta) -> str:
-    if left < timedelta(minutes=1):
-        return f"{left.seconds + 1} s"
-    hours, minutes = left.seconds // 3600, left.seconds // 60 % 60
-    return f"{left.days} d {hours} h" if left.days else f"{hours} h {minutes} min" if hours else f"{minutes + 1} min"
 
 
 def _print_cup_status(cup: Path, *, as_json: bool) -> None:

@@ -23,7 +23,7 @@ from judge.base.text import quote, repeated
 from judge.formats.steps import Stepped, play_steps
 from judge.formats.views import BoardView, Face, Square, Surface, Token
 from judge.games.stratego import RULES, Stratego, StrategoOptions
-from judge.games.stratego.game import SURRENDERED, UNINTELLIGIBLE
+from judge.games.stratego.game import CONFIRMED, SURRENDERED, UNINTELLIGIBLE
 from judge.games.stratego.types import (
     BLUE,
     COLOURS,
@@ -62,10 +62,20 @@ def write_log(game: Stratego, names: tuple[str, str], reply_s: float = 2.0, verb
         lines += [f"{words[seat]} {COLOURS[seat]} SETUP", *rows]
     for turn, seat, text in game.half_moves:
         lines.append(f"{turn} {SHORT[seat]}: {text if verbatim else one_printable_line(text)}")
-    if game.end is not None:
+    if game.end is None:
+        lines[-1:] = [_without_end(line) for line in lines[-1:]]
+    else:
         whose = f"on {COLOURS[game.seat]}'s turn" if game.turn else "in the SETUP phase"
         lines += [f"Game ends {whose} - REASON: {_reason(game, reply_s)}", game.result(names)]
     return "".join(f"{line}\n" for line in lines).encode("latin-1")
+
+
+def _without_end(line: str) -> str:
+    """The last line of an unfinished game, which must not look like one that a dead agent broke off."""
+    match = _HALF_MOVE.fullmatch(line)
+    if match is None or _END.fullmatch(match[3]) is None:
+        return line
+    return f"{line[: match.start(3)]}?{match[3]}"
 
 
 def one_printable_line(text: str) -> str:
@@ -98,7 +108,7 @@ class HalfMoveLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StrategoLog:
-    """`setups` are four rows per side, None for a bad one."""
+    """`setups` are four rows per side, or none if the log breaks off before; None for a bad one."""
 
     source: str
     names: tuple[str, str]
@@ -157,6 +167,8 @@ class _Reader:
         if self._peek() == "INVALID!":
             self._next += 1
             return match[1], None
+        if self._next >= len(self._lines) or (seat == RED and _SETUP.fullmatch(self._peek())):
+            return match[1], ()
         rows = tuple(self._take("a row of the set-up") for _ in range(SETUP_ROWS))
         return match[1], None if seat in self._bad else rows
 
@@ -202,18 +214,15 @@ class _Reader:
         return InputError(f"{self._source}, line {self._next}: {said} cannot be read; {fix}")
 
 
-_OUTCOME = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
-
-
 def stratego_options(log: StrategoLog, rules: str = "stratego-2012") -> StrategoOptions:
     """A named rule set with the log's limit and tolerance."""
     base = RULES[rules]
     last = log.result.outcome if log.result else ""
     reached_limit = log.result is not None and last in ("DRAW_DEFAULT", "INTERNAL_ERROR")
-    forgiven = log.half_moves[:-1] if last in ("ILLEGAL", "") else log.half_moves
-    outcomes = [_OUTCOME.fullmatch(line.text) for line in forgiven]
-    unread = any(game is None for game in outcomes) and base.no_move != "judged"
-    illegal = any(game is not None and game[2] == "ILLEGAL" for game in outcomes)
+    forgiven = log.half_moves[:-1] if last in ("ILLEGAL", "DEFAULT", "") else log.half_moves
+    replies = [(line.text, _reply_of(log, line, base)) for line in forgiven]
+    unread = base.no_move != "judged" and any(reply.kind is ReplyKind.UNREADABLE for _, reply in replies)
+    illegal = any(text.endswith(" ILLEGAL") and reply.kind is ReplyKind.DECIDED for text, reply in replies)
     changes = {
         "turn_limit": log.result.turn if log.result and reached_limit else None,
         "tolerate_illegal": illegal or unread,
@@ -241,6 +250,8 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
         request = game.pending()
         if isinstance(request, SetupRow):
             rows = log.setups[request.seat]
+            if rows == ():
+                raise _ends_early(log)
             if rows is None:
                 yield AgentFault(Verdict.ILLEGAL, request.seat, "the log calls the set-up invalid")
             else:
@@ -248,7 +259,7 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
             continue
         at = len(game.half_moves)
         if at >= len(log.half_moves):
-            raise InputError(f"{log.source}, line {log.last_line}: the log ends before the game is over")
+            raise _ends_early(log)
         line = log.half_moves[at]
         if request.seat == NATURE:
             yield decided(Drawn(_toss_of(log, line)))
@@ -259,28 +270,49 @@ def log_answers(log: StrategoLog, game: Stratego) -> Iterator[Reply | AgentFault
             yield _answer_of(log, line, game.options)
 
 
+def _ends_early(log: StrategoLog) -> InputError:
+    return InputError(f"{log.source}, line {log.last_line}: the log ends before the game is over")
+
+
 def _answer_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply | AgentFault:
-    is_last = line is log.half_moves[-1]
-    if not line.text and is_last and log.reason != UNINTELLIGIBLE:
+    is_tolerated = options.tolerate_unreadable or log.reason != UNINTELLIGIBLE
+    if line is log.half_moves[-1] and not line.text and is_tolerated and (seat := _offender(log, line)) is not None:
         verdict = Verdict.CRASH if log.reason.startswith("SIGPIPE") else Verdict.TURN_TIME
-        return AgentFault(verdict, line.seat, f"the log has no reply: {quote(log.reason, 200)}")
-    outcome = _OUTCOME.fullmatch(line.text)
-    reply = read_reply(line.text if outcome is None else outcome[1])
+        return AgentFault(verdict, seat, f"the log has no reply: {quote(log.reason, 200)}")
+    return _reply_of(log, line, options)
+
+
+def _offender(log: StrategoLog, line: HalfMoveLine) -> int | None:
+    """The seat whose fault ended the game, without its answer."""
+    if log.result is None:
+        return line.seat if log.reason else None
+    named = COLOURS.index(log.result.colour)
+    return {"ILLEGAL": named, "DEFAULT": 1 - named}.get(log.result.outcome)
+
+
+def _reply_of(log: StrategoLog, line: HalfMoveLine, options: StrategoOptions) -> Reply:
+    """A reply without an outcome was not read, except for NO_MOVE and SURRENDER."""
+    is_last = line is log.half_moves[-1]
+    confirmed = CONFIRMED.fullmatch(line.text)
+    said = line.text if confirmed is None else confirmed[1]
+    reply = read_reply(said, len(said))
     match reply:
         case _ if is_last and log.reason == UNINTELLIGIBLE:
-            is_so = False
+            is_read = False
         case Reply(decision=Move()):
-            is_so = True
+            is_read = confirmed is not None
         case Reply(decision=NoMove()):
-            is_so = options.no_move != "unreadable"
+            is_read = options.no_move == "judged" or (options.no_move == "always" and confirmed is not None)
         case _:
-            is_so = reply.kind is ReplyKind.RESIGNED and is_last and log.reason in ("", SURRENDERED)
-    return reply if is_so else Reply(ReplyKind.UNREADABLE, line.text)
+            is_end = is_last and log.reason in ("", SURRENDERED)
+            is_read = reply.kind is ReplyKind.RESIGNED and (is_end or confirmed is not None)
+    return reply if is_read else Reply(ReplyKind.UNREADABLE, line.text)
 
 
 def _toss_of(log: StrategoLog, line: HalfMoveLine) -> int:
+    confirmed = CONFIRMED.fullmatch(line.text)
     for outcome, word in enumerate(("KILLS", "DIES")):
-        if f" {word} " in line.text:
+        if confirmed is not None and confirmed[2].startswith(f"{word} "):
             return outcome
     raise InputError(f"{log.source}, line {line.number}: equal ranks fight here: KILLS or DIES must follow")
 
@@ -297,7 +329,7 @@ def _check_half_move(log: StrategoLog, game: Stratego) -> None:
 
 def _without_line_end(text: str) -> str:
     """A manager repeated the CR of a reply before the outcome."""
-    outcome = _OUTCOME.fullmatch(text)
+    outcome = CONFIRMED.fullmatch(text)
     reply, after = (text, "") if outcome is None else (outcome[1], f" {outcome[2]}")
     return reply.removesuffix("\r") + after
 

@@ -37,6 +37,7 @@ from judge.games.stratego.types import (
     Started,
     no_decision,
     one_word,
+    read_reply,
     write_move,
 )
 from judge.games.types import (
@@ -59,8 +60,11 @@ UNINTELLIGIBLE = "Unintelligable response"
 SURRENDERED = "This player has surrendered!"
 """Reasons in a log, in the manager's spelling."""
 
-_OF_THE_MANAGER = re.compile(r"\A(\s*)(?=QUIT|START)")
-"""Begins a line that a tolerated reply must not imitate: its opponent would exit."""
+CONFIRMED = re.compile(r"(.*) (OK|ILLEGAL|FLAG|VICTORY_FLAG|VICTORY_ATTRITION|(?:KILLS|DIES|BOTHDIE) \S \S)", re.DOTALL)
+"""A reply and its outcome."""
+
+_OF_THE_MANAGER = re.compile(r"\s*(QUIT|START)")
+"""Begins a line at which an agent would exit or play."""
 
 
 class Stratego:
@@ -268,7 +272,7 @@ class Stratego:
 
     def _take_unreadable(self, reply: Reply) -> Sequence[Event]:
         self._no_moves = 0
-        text = _OF_THE_MANAGER.sub(r"\1?", repeated(reply.said, "?"))
+        text = _without_imitation(repeated(reply.said, "?"))
         if self.options.tolerate_unreadable:
             return self._go_on(text)
         self.reason = UNINTELLIGIBLE
@@ -347,6 +351,16 @@ class Stratego:
 
     def _finish(self, end: End, outcome: str, named: int | None) -> None:
         self._end, self.outcome, self.named = end, outcome, named
+
+
+def _without_imitation(text: str) -> str:
+    """An unreadable reply must not look like a line of the manager, or a half-move that it confirms."""
+    confirmed = CONFIRMED.fullmatch(text)
+    is_move = confirmed is not None and read_reply(confirmed[1], len(text)).kind is not ReplyKind.UNREADABLE
+    if not is_move and _OF_THE_MANAGER.match(text) is None:
+        return text
+    blanks = len(text) - len(text.lstrip())
+    return f"{text[:blanks]}?{text[blanks:]}"
 
 
 _WORDS = {Clash.KILLS: "KILLS", Clash.DIES: "DIES", Clash.BOTH_DIE: "BOTHDIE"}

@@ -9,14 +9,16 @@ from judge.formats.stratego.log import (
     one_printable_line,
     read_log,
     replay_stratego_log,
+    rules_of,
     stratego_options,
     write_log,
 )
-from judge.games.stratego import RULES
-from judge.games.stratego.types import read_result
-from judge.games.types import AgentFault, Verdict
+from judge.games.stratego import RULES, Stratego
+from judge.games.stratego.types import PlayedMove, SetUpRow, read_reply, read_result
+from judge.games.types import FAILURES, NATURE, SEATS, AgentFault, Drawn, Verdict, decided
+from judge.record.policy import load_policy
 from tests.examples import examples
-from tests.games.stratego_positions import blue, new, red, say, set_up, toss
+from tests.games.stratego_positions import FULL_BLUE, FULL_RED, blue, new, red, say, set_up, toss
 
 NAMES = ("./red", "./blue")
 
@@ -123,11 +125,11 @@ def test_tolerance_and_limit_are_seen_in_the_log() -> None:
 def test_a_toss_is_answered_from_the_log() -> None:
     for outcome, word in enumerate(("KILLS", "DIES")):
         game = set_up(new("stratego-2011", turn_limit=None), red(x0y3="9"), blue(x0y6="9"))
-        say(game, "0 3 DOWN 3")
+        say(game, "0 3 DOWN 3 DIES KILLS 1")
         toss(game, outcome)
         say(game, "SURRENDER")
         data = write_log(game, NAMES)
-        assert f"0 3 DOWN 3 {word} 9 9".encode() in data
+        assert f"0 3 DOWN 3 DIES KILLS 1 {word} 9 9".encode() in data
         read = read_log(data)
         assert data == write_log(replay_stratego_log(read, stratego_options(read, "stratego-2011")), NAMES)
 
@@ -206,6 +208,99 @@ def test_any_finished_game_is_written_read_and_replayed(rules: str, said: list[s
     data = write_log(game, NAMES)
 
     assert data == write_log(replay_stratego_log(read_log(data), game.options), NAMES)
+
+
+ENDS = (
+    *("OK", "ILLEGAL", "FLAG", "KILLS 9 9", "DIES 9 F", "x", "\x01", "\t", "\r", "\r\r", " ", " " * 60),
+    *("Game ends on RED's turn - REASON: SIGPIPE", "Game ends in the SETUP phase - REASON: x"),
+)
+HARMLESS = ("0 3 DOWN", "0 4 UP", "0 6 UP", "0 5 DOWN", "1 3 DOWN 2", "1 6 UP", "0 3 DOWN 3", "9 5 UP")
+STARTS = (*REPLIES, *HARMLESS, "", "SURRENDER", "NO_MOVE", "QUIT", "9999999999 3 DOWN")
+POLICIES = [f"stratego-{year}{variant}" for year in ("2012", "2011", "seed") for variant in ("", ":tolerant")]
+
+
+@st.composite
+def played_games(draw: st.DrawFn) -> Stratego:
+    """Games that the rules or a fault of a seat end, and unfinished ones."""
+    limit = draw(st.sampled_from([1, 2, 3, 4, 5000]))
+    game = Stratego.from_options(load_policy(draw(st.sampled_from(POLICIES))).game.options | {"turn_limit": limit})
+    armies: list[tuple[tuple[str, ...], tuple[str, ...]]] = [(FULL_RED, FULL_BLUE)]
+    if game.options.partial_setup:
+        armies += [(red(x0y3="9"), blue(x0y6="9")), (red(x0y3="B"), blue(x0y6="9", x1y6="3"))]
+    if draw(st.integers(0, 9)):
+        set_up(game, *draw(st.sampled_from(armies)))
+    longest = draw(st.sampled_from([64, 1024]))
+    said = st.sampled_from(HARMLESS) | st.builds(
+        "{}{}{}".format, st.sampled_from(STARTS), st.just(" "), st.sampled_from(ENDS)
+    )
+    said |= st.sampled_from(STARTS) | st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=12)
+    for text in draw(st.lists(said, max_size=8)):
+        if game.end is not None:
+            break
+        if game.pending().seat == NATURE:
+            game.apply(decided(Drawn(draw(st.integers(0, 1)))))
+        elif game.turn:
+            game.apply(read_reply(text, longest))
+        else:
+            game.apply(decided(SetUpRow(text), text))
+    verdict = draw(st.sampled_from([None, *FAILURES - {Verdict.ILLEGAL, Verdict.UNREADABLE}]))
+    if game.end is None and verdict is not None:
+        of_both = verdict in (Verdict.TURN_TIME, Verdict.MEMORY)
+        seat = draw(st.sampled_from(SEATS)) if of_both or not game.turn else game.seat
+        game.forfeit(AgentFault(verdict, seat, "words of the judge"))
+    return game
+
+
+def shown(game: Stratego) -> list[PlayedMove]:
+    return [move._replace(text=one_printable_line(move.text)) for move in game.half_moves]
+
+
+LATE, DEAD = AgentFault(Verdict.TURN_TIME, 0, "late"), AgentFault(Verdict.CRASH, 0, "dead")
+
+
+@pytest.mark.parametrize(
+    ("rules", "said", "fault"),
+    [
+        ("stratego-2012:tolerant", ["0 5 DOWN", "0 6 UP"], DEAD),
+        ("stratego-2012:tolerant", ["word", "0 6 UP"], DEAD),
+        ("stratego-2012:tolerant", ["0 3 DOWN", "0 6 UP", "0 4 DOWN 2", ""], None),
+        ("stratego-2012:tolerant", ["word OK", "SURRENDER"], None),
+        ("stratego-2012:tolerant", ["0 3 DOWN 1 \x01", "SURRENDER"], None),
+        ("stratego-2012:tolerant", ["0 3 DOWN 1 \x01 OK", "SURRENDER"], None),
+        ("stratego-2012:tolerant", ["0 3 DOWN" + " " * 1020 + "OK", "SURRENDER"], None),
+        ("stratego-2012:tolerant", ["Game ends on RED's turn - REASON: x"], None),
+        ("stratego-2012:tolerant", [], None),
+        *((f"stratego-{year}", ["0 3 DOWN"], LATE) for year in ("2012", "2011", "seed")),
+    ],
+)
+def test_log_of_a_tolerated_reply_or_of_a_fault_in_the_turn_of_the_other_seat_is_read(
+    rules: str, said: list[str], fault: AgentFault | None
+) -> None:
+    game = Stratego.from_options(load_policy(rules).game.options | {"turn_limit": 3})
+    if said:
+        say(set_up(game), *said)
+    if fault is not None:
+        game.forfeit(fault)
+    assert_is_read(game)
+
+
+@settings(max_examples=examples(1000), deadline=None)
+@given(played_games())
+def test_any_log_that_is_written_is_read(game: Stratego) -> None:
+    assert_is_read(game)
+
+
+def assert_is_read(game: Stratego) -> None:
+    """The reasons of faults differ in verdicts that a log does not have."""
+    log = read_log(write_log(game, NAMES))
+
+    assert len(game.half_moves) == len(log.half_moves)
+    if game.end is None:
+        assert (None, "") == (log.result, log.reason)
+        return
+    for again in (replay_stratego_log(log, game.options), rules_of(log)[1]):
+        assert shown(game) == shown(again)
+        assert game.result(NAMES) == again.result(NAMES) or not game.turn
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])

@@ -57,13 +57,14 @@
     ms = Math.max(ms, 60000);
     const two = (value, base, large, small) => `${Math.floor(value / base)} ${large}${value % base ? ` ${value % base} ${small}` : ""}`;
     if (ms < 3600000) return two(Math.floor(ms / 1000), 60, units.min, units.s);
-    return two(Math.floor(ms / 60000), 60, units.h, units.min);
+    if (ms < 86400000) return two(Math.floor(ms / 60000), 60, units.h, units.min);
+    return two(Math.floor(ms / 3600000), 24, units.d, units.h);
   }
 
   const mib = (count) => (Number.isFinite(count) ? measure(`${(count / 1048576).toFixed(1)} MiB`) : "");
 
   // A number or a time that judge/base/text.py wrote, in the language of the page.
-  const measure = (text) => text.replace(/\b(?:ms|s|min|h)\b/g, (unit) => units[unit]).replaceAll(".", units["."]);
+  const measure = (text) => text.replace(/\b(?:ms|s|min|h|d)\b/g, (unit) => units[unit]).replaceAll(".", units["."]);
 
   const nameOf = (running, seat) => running.querySelector(`[data-seat="${seat}"] bdi`).textContent;
 
