@@ -286,7 +286,10 @@ class Dialogue:
     def miss(self, kind: EntryKind, span_ns: int, now: int) -> None:
         """Note a pause or a late wake-up, as far as it affects this wait."""
         if kind is EntryKind.PAUSED:
-            self.paused_ns += max(0, min(span_ns, now - self.since))
+            missed_ns = max(0, min(span_ns, now - self.since))
+            self.paused_ns += missed_ns
+            if self.alarm_ns is not None:
+                self.alarm_ns += missed_ns
         else:
             self.overslept_ns += max(0, min(span_ns, now - self.over_at))
 
