@@ -44,9 +44,12 @@ class RecordBounds:
     memory_bytes: int
 
 
-def bounds(longest: int | None, game_bytes: int) -> RecordBounds:
-    """Bounds of a game with at most `longest` answers (None: unlimited). Bytes are per seat."""
-    game_bytes += READ_BYTES
+def bounds(longest: int | None, game_bytes: int, uncounted_bytes: int = 0) -> RecordBounds:
+    """Bounds of a game with at most `longest` answers (None: unlimited). Bytes are per seat.
+
+    `uncounted_bytes`: maximum output of start-ups that another agent's refusal repeats.
+    """
+    game_bytes += READ_BYTES + uncounted_bytes
     spoken = 2 * game_bytes // MIN_COUNT_BYTES
     plies = spoken if longest is None else min(longest, spoken)
     # One entry per read, plus one per line if private lines are cut out.

@@ -285,7 +285,11 @@ class Policy(FrozenModel):
 
     def bounds(self) -> RecordBounds:
         """Raises InputError if the game is unknown."""
-        return bounds(new_game(self.game.name, self.game.options).longest, self.bytes.game_bytes)
+        game = new_game(self.game.name, self.game.options)
+        longest, refusals = game.longest, 0
+        while game.renegotiate():
+            refusals += 1
+        return bounds(longest, self.bytes.game_bytes, refusals * self.bytes.turn_bytes)
 
     def enforced(self) -> Limits:
         """The limits of a box, including its folders."""

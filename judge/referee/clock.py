@@ -66,7 +66,8 @@ class SeatClock:
         """Of the current turn."""
         self._shown: Clock | None = None
         turn_ms = UNLIMITED_MS if control.turn_limit_ms is None else control.turn_limit_ms
-        turn = (turn_ms * MS, policy.tolerance_ms * MS, Verdict.TURN_TIME)
+        self._tolerance_ns = policy.tolerance_ms * MS
+        turn = (turn_ms * MS, self._tolerance_ns, Verdict.TURN_TIME)
         self._limits: dict[Wait, tuple[int, int, Verdict | None]] = {
             Wait.START: (policy.start_ms * MS, 0, Verdict.START_TIME),
             Wait.SYNC: (SYNC_MS * MS, 0, Verdict.TURN_TIME),
@@ -190,9 +191,11 @@ class SeatClock:
         elif wait is Wait.SYNC:
             turn_ns, turn_tolerance_ns, _ = self._limits[Wait.TURN]
             limit_ns = min(limit_ns, turn_ns + turn_tolerance_ns - self._sync_ns)
-        left = self.left_ns()
-        if left is not None and self._is_paid(wait) and left < limit_ns:
-            limit_ns, missed = left, Verdict.MATCH_TIME
-        # An overrun of the game time reduces the tolerance of later turns.
-        allowed_ns = max(0, limit_ns + tolerance_ns)
+        allowed_ns, left = limit_ns + tolerance_ns, self.left_ns()
+        if left is not None and self._is_paid(wait):
+            # An overrun of the game time reduces the tolerance of later turns.
+            game_ns = left + (0 if wait is Wait.START and not self.answers else self._tolerance_ns)
+            if game_ns < allowed_ns:
+                allowed_ns, missed = game_ns, Verdict.MATCH_TIME
+        allowed_ns = max(0, allowed_ns)
         return Deadline(now_ns + allowed_ns, missed, allowed_ns // MS)

@@ -209,13 +209,14 @@ class Referee:
             side.about = end.about
             if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
                 self._give_back(seat, talk, used_ns, charged_ns)
-            self._judge_stopped(1 - seat, side.clock.charged_ns - charged_ns)
+            side.start_ns = side.clock.charged_ns - charged_ns
+            self._judge_stopped(1 - seat, side.start_ns)
         elif self.game.renegotiate():
             yield from self._close()
             self._unopened = list(SEATS)
             for each in self.sides:
                 each.opening.game = self.game.describe()
-                each.renew()
+                each.begin_terms(is_refuser=each is side)
         else:
             yield from self._forfeit(judge_start(seat, end.reply))
 

@@ -115,6 +115,10 @@ class Side:
     """Of its fault."""
     turn_bytes: int = 0
     game_bytes: int = 0
+    bytes_before: tuple[int, int] = (0, 0)
+    """`turn_bytes` and `game_bytes` before the start-up with the current terms."""
+    start_ns: int = 0
+    """Charged for that start-up."""
     stdout_ended: bool = False
     report: ProcessReport | None = None
     killed_for_memory: bool = False
@@ -233,6 +237,18 @@ class Side:
         """Call before a restart."""
         self.stdout_ended, self.report = False, None
 
+    def begin_terms(self, *, is_refuser: bool) -> None:
+        """Call before the start-up with other terms. Only the seat that refused the former ones pays for theirs.
+
+        A seat that exceeded a limit of output keeps its counts, because its reads have no other bound.
+        """
+        if not is_refuser:
+            self.clock.charge(Wait.TURN, -self.start_ns)
+            if not self.is_too_loud:
+                self.turn_bytes, self.game_bytes = self.bytes_before
+        self.bytes_before, self.start_ns = (self.turn_bytes, self.game_bytes), 0
+        self.renew()
+
     @property
     def has_room_for_notes(self) -> bool:
         return len(self.notes) < MAX_STORED_NOTES and self._room_for_notes > 0
@@ -286,7 +302,10 @@ class Dialogue:
     def miss(self, kind: EntryKind, span_ns: int, now: int) -> None:
         """Note a pause or a late wake-up, as far as it affects this wait."""
         if kind is EntryKind.PAUSED:
-            self.paused_ns += max(0, min(span_ns, now - self.since))
+            missed_ns = max(0, min(span_ns, now - self.since))
+            self.paused_ns += missed_ns
+            if self.alarm_ns is not None:
+                self.alarm_ns += missed_ns
         else:
             self.overslept_ns += max(0, min(span_ns, now - self.over_at))
 

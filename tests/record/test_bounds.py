@@ -7,7 +7,7 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.games.types import Verdict
-from judge.record.bounds import MAX_RECORD_BYTES, STDERR_BYTES
+from judge.record.bounds import JSON_FACTOR, MAX_RECORD_BYTES, MIN_COUNT_BYTES, STDERR_BYTES
 from judge.record.policy import load_policy, policy_names, variants_of
 from judge.record.spec import RecordFile
 from judge.record.transcript import EntryKind
@@ -38,6 +38,13 @@ def test_without_a_limit_of_turns_the_bytes_of_a_game_are_the_limit() -> None:
     unlimited = load_policy("stratego-2012", ["game.options.turn_limit=-1"]).bounds()
 
     assert unlimited.plies > load_policy("stratego-2012").bounds().plies
+
+
+def test_each_other_size_has_room_for_a_start_up_that_a_refusal_repeats() -> None:
+    one, three = (load_policy("gomocup-freestyle", [f"game.options.other_sizes={sizes}"]) for sizes in ([], [19, 17]))
+
+    assert 2 * JSON_FACTOR * one.bytes.turn_bytes <= three.bounds().record_bytes - one.bounds().record_bytes
+    assert 2 * one.bytes.turn_bytes // MIN_COUNT_BYTES <= three.bounds().entries - one.bounds().entries
 
 
 @pytest.mark.parametrize(

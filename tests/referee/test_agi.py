@@ -154,6 +154,21 @@ def test_stop_at_the_limit_leaves_the_tolerance_to_answer(ms: float, fault: Verd
     assert "STOP" not in played.heard(1)
 
 
+def test_engine_that_overran_the_game_by_obeying_stop_has_the_tolerance_left() -> None:
+    """For READYOK as for BESTMOVE, until it is used up: the third turn begins after the end of the game's time."""
+    moves = iter((*ROW[:3], "zz"))
+    quiet = engine(lines={"GO": [], "ISREADY": [Say(b"READYOK\n", 8)]})
+
+    def obedient(line: str) -> Sequence[Act]:
+        return [Say(f"BESTMOVE {next(moves)}\n".encode(), 20)] if line == "STOP" else quiet(line)
+
+    chosen = spec("gomocup-standard", "protocol.agi.stop_before_ms=1000", "clock.match_ms=60000")
+    played = play(obedient, engine(*OTHER_ROW), chosen)
+
+    played.assert_lost(0, Verdict.UNREADABLE)
+    assert ["0,0", "1,0", "2,0", "zz"] == played.said[::2]
+
+
 def test_games_not_expressible_in_agi_are_refused_before_play() -> None:
     words = "two speaks agi, which can only name the squares of a 15x15 board, not of 20x15"
     with pytest.raises(InputError, match=words) as error:

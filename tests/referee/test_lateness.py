@@ -43,6 +43,7 @@ IN_TIME: dict[str, tuple[Sequence[Act], dict[str, int], float]] = {
     # A second after an ERROR the judge looks whether a move followed.
     "an alarm before the deadline": ([Say(b"ERROR hm\n"), *overslept(60, until_ms=1000), Say(MOVE, 0)], {}, 1061),
     # It is seen before the next request.
+    "a pause puts the alarm off": ([Say(b"ERROR hm\n"), *paused(3000), Say(MOVE, 500)], {}, 621),
     "a pause between two turns": ([Say(MOVE), Do(EntryKind.PAUSED, b"%d" % (4000 * MS), 0)], TIGHT, 1),
 }
 

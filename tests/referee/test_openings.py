@@ -80,6 +80,47 @@ def test_a_brain_that_refuses_every_size_is_refused() -> None:
     played.assert_lost(1, Verdict.REFUSED)
 
 
+SIZES = {"width": 20, "height": 20, "other_sizes": [19, 18, 17, 16, 15]}
+
+
+def resizable(**sections: object) -> GameSpec:
+    return spec(game={"name": "gomoku", "options": SIZES}, **sections)
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_only_the_seat_that_refuses_sizes_pays_for_their_starts(seat: int) -> None:
+    """Its opponent is charged one start of 2 s, and the refusals 1 ms each; the game would allow four starts."""
+    brains = [brain(*row, START=[Say(b"OK\r\n", 2000)]) for row in (BLACK_ROW, WHITE_ROW)]
+    brains[seat] = small(*(BLACK_ROW, WHITE_ROW)[seat])
+    played = play(brains[0], brains[1], resizable(clock={"match_ms": 9000}))
+    charged_ms = [
+        side.clock.charged_ns // MS - len(played.charged_ms(n)) for n, side in enumerate(played.referee.sides)
+    ]
+
+    played.assert_won()
+    assert [6, 2000] == [charged_ms[seat], charged_ms[1 - seat]]
+    assert not verify(played.file()).problems
+
+
+def test_only_the_seat_that_refuses_sizes_pays_for_output_at_their_starts() -> None:
+    """Six starts together are above the limits of a turn and of the game, one is not."""
+    loud = brain(*BLACK_ROW, START=[*[Say(b"MESSAGE " + b"x" * 1000 + b"\n", 1)] * 24, Say(b"OK\r\n")])
+    chosen = resizable(bytes={"game_bytes": 1 << 16})
+    played = play(loud, small(*WHITE_ROW), chosen)
+
+    played.assert_won()
+    assert 24 * 1009 + 128 * (1 + 1 + 5) == played.referee.sides[0].game_bytes
+    assert not verify(played.file()).problems
+
+
+def test_a_seat_that_floods_at_its_goodbye_keeps_its_counts_when_a_size_is_refused() -> None:
+    """Else each size would store as much as it prints."""
+    loud = brain(*BLACK_ROW, END=[Say(b"x" * 1000)] * 100)
+    played = play(loud, small(*WHITE_ROW), resizable(bytes={"game_bytes": 1 << 12}))
+
+    played.assert_lost(0, Verdict.OUTPUT)
+
+
 def old(*moves: str, ms: float = 1.0, **lines: Sequence[Act]) -> Agent:
     """A brain that answers each line of SWAP2BOARD ... DONE by UNKNOWN, and RESTART by OK after `ms`."""
     plays = brain(*moves, ms=ms, **{"RESTART": [Say(b"OK\r\n", ms)], **lines})

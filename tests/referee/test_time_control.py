@@ -415,6 +415,30 @@ def test_waits_for_what_is_no_answer_are_bounded_by_the_turn_together() -> None:
     assert [2200, 2200] == [clock.deadline(wait, 0).allowed_ms for wait in (Wait.SYNC, Wait.TURN)]
 
 
+@pytest.mark.parametrize("control", [None, "60"])
+@pytest.mark.parametrize("wait", [Wait.SYNC, Wait.TURN, Wait.ROW, Wait.START])
+def test_each_wait_after_the_first_answer_has_the_tolerance_of_the_game_time(wait: Wait, control: str | None) -> None:
+    policy = ClockPolicy(control=control) if control else ClockPolicy(turn_ms=30_000, match_ms=60_000)
+    clock = SeatClock(policy.model_copy(update={"tolerance_ms": 200}))
+    clock.charge(Wait.TURN, 60_050 * MS)
+    clock.answered()
+
+    assert (150 * MS, Verdict.MATCH_TIME, 150) == clock.deadline(wait, 0)
+
+
+def test_start_up_before_the_first_answer_has_no_tolerance() -> None:
+    clock = SeatClock(ClockPolicy(match_ms=2000, start_ms=5000, tolerance_ms=200))
+
+    assert (2000 * MS, Verdict.MATCH_TIME, 2000) == clock.deadline(Wait.START, 0)
+
+
+def test_tolerance_of_the_game_time_extends_no_smaller_limit() -> None:
+    """The ready check before a request, 10 s."""
+    clock = SeatClock(ClockPolicy(turn_ms=30_000, match_ms=9900, tolerance_ms=200))
+
+    assert (10_000 * MS, Verdict.TURN_TIME, 10_000) == clock.deadline(Wait.SYNC, 0)
+
+
 @pytest.mark.parametrize(
     ("control", "missed"),
     [("5@5", Verdict.TURN_TIME), ("5@4", Verdict.TURN_TIME), ("5@6", Verdict.MATCH_TIME), ("5", Verdict.MATCH_TIME)],
