@@ -8,9 +8,10 @@ from judge.base.errors import InputError
 from judge.base.text import sentence
 from judge.contest.contest import Contest, why_frozen
 from judge.contest.entries import Entrant, intake_directory
-from judge.contest.late_entries import disqualified_by_organisers, possible_entrants
-from judge.contest.orders.contest_orders import Enter, Withdraw, withdraw
-from judge.journal.events import Entered, NotEntered, SeasonEnded, cut
+from judge.contest.late_entries import disqualified_by_organisers, possible_entrants, season_is_over
+from judge.contest.orders.contest_orders import Enter, EntriesChangedError, Withdraw, withdraw
+from judge.contest.orders.order import Effect
+from judge.journal.events import Entered, NotEntered, cut
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.queries import Reader
@@ -27,8 +28,8 @@ BY_AUTHOR = sentence("withdrawn by its author")
 
 def withdraw_agent(register: "Register", agent: str, author: str) -> None:
     """Withdraw an author's agent, in a ladder also its entry. Raises NotNowError, NotFoundError."""
-    form = _ladder_of(register)
     with register.change() as inner:
+        form = _ladder_of(inner)
         if form is None and inner.has_begun():
             raise NotNowError("the contest has begun: ask the organiser to withdraw the agent")
         _withdraw_entries(inner, form, author, inner.withdraw_versions(agent, author, BY_AUTHOR))
@@ -36,10 +37,9 @@ def withdraw_agent(register: "Register", agent: str, author: str) -> None:
 
 def withdraw_submission(register: "Register", number: int, author: str) -> Submission:
     """As `withdraw_agent`, for one version, also after the start."""
-    form = _ladder_of(register)
     with register.change() as inner:
         withdrawn = inner.withdraw(number, author, BY_AUTHOR, author)
-        _withdraw_entries(inner, form, author, [number])
+        _withdraw_entries(inner, _ladder_of(inner), author, [number])
         return withdrawn
 
 
@@ -69,9 +69,10 @@ def joins_later(register: "Register") -> bool:
     )
 
 
-def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
-    """Whether no further game is drawn."""
-    return bool(reader.last_lines(contest, 1, SeasonEnded)) or sum(reader.counts(contest).values()) >= form.total_games
+class _EnterPassed(Enter):
+    def do(self, inner: Store) -> Effect:
+        _refuse_disqualified(inner, self.contest, self.entrant)
+        return super().do(inner)
 
 
 def enter_passed(contest: Contest) -> bool:
@@ -84,9 +85,10 @@ def enter_passed(contest: Contest) -> bool:
             if most := _reached_limit(contest, entrant):
                 has_to_wait = True
                 raise InputError(sentence(f"its author entered {most} new versions in 24 hours: the newest one waits"))
-            _refuse_disqualified(contest, entrant)
             order = OrganiserOrder("judge", Enter.action, agent, "its check passed", f"passed-{entrant.submission}")
-            Enter(contest, order).carry_out()
+            _EnterPassed(contest, order).carry_out()
+        except EntriesChangedError:
+            return True  # at once: the scheduler reads the other entry in the log
         except InputError as error:
             contest.store.log_once(contest.name, NotEntered(agent, cut(str(error))), "judge")
     return has_to_wait
@@ -104,9 +106,9 @@ def _reached_limit(contest: Contest, entrant: Entrant) -> int:
     return most if most and entered >= most else 0
 
 
-def _refuse_disqualified(contest: Contest, entrant: Entrant) -> None:
-    entries, out = contest.snapshot.by_name(), {each.name: each for each in contest.store.gone_entries(contest.name)}
-    if entrant.parent in disqualified_by_organisers(contest):
+def _refuse_disqualified(store: Store, contest: Contest, entrant: Entrant) -> None:
+    entries, out = contest.snapshot.by_name(), {each.name: each for each in store.gone_entries(contest.name)}
+    if entrant.parent in disqualified_by_organisers(store, contest):
         why = out[entrant.parent].disqualified
         raise InputError(
             sentence(f"{entrant.parent} is disqualified: {why}; only an organiser can enter a new version of it")

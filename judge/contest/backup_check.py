@@ -150,21 +150,24 @@ def digest_of_copies(copies: Mapping[str, FileCopy], program: str) -> str:
     )
 
 
+_OF_WRONG_VALUES = (TypeError, ValueError, LookupError, OverflowError)
+
+
 @contextmanager
 def opened_copy(database: Path, kind: StoreKind) -> Iterator[Store]:
     """Load a copy or dump into a temporary store. Raises InputError."""
     with owned_directory() as folder:
         loaded = folder / "contest.db"
-        if kind == "sqlite":
-            shutil.copyfile(database, loaded)
-        else:
-            load_dump(database, loaded)
-        if (said := damage_of(loaded)) is not None:
-            raise _damaged(said)
         try:
+            if kind == "sqlite":
+                shutil.copyfile(database, loaded)
+            else:
+                load_dump(database, loaded)
+            if (said := damage_of(loaded)) is not None:
+                raise _damaged(said)
             with closing(Store(f"sqlite:///{loaded}")) as store:
                 yield store
-        except (SQLAlchemyError, StoreDamagedError, sqlite3.Error, TypeError, ValueError, LookupError) as error:
+        except (SQLAlchemyError, StoreDamagedError, sqlite3.Error, *_OF_WRONG_VALUES) as error:
             raise _damaged(str(error).partition("\n")[0]) from None
 
 

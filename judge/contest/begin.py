@@ -1,6 +1,7 @@
 """Announces and begins a contest: commitment, lock-in, first games."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from judge.base.errors import InputError
@@ -9,9 +10,13 @@ from judge.base.text import sentence
 from judge.contest.contest import Contest, has_begun
 from judge.contest.plan import Planned
 from judge.journal.events import FoldersTransferred, Moment, StartRatingsRead, StartTimeReached, cut
+from judge.record.seeds import Key
 from judge.store.contests import Store
-from judge.store.types import EntryRow
-from judge.tournament.snapshot import commitment_to, new_secret
+from judge.store.types import EntryRow, SubmissionsChangedError
+from judge.tournament.snapshot import Snapshot, commitment_to, new_secret
+
+MAX_LOCK_INS = 10
+"""Maximum number of attempts to lock in the entries while submissions change."""
 
 
 def why_not_yet(store: Store, planned: Planned) -> str:
@@ -51,16 +56,14 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
     from judge.contest.resolved_format import skip_words
     from judge.contest.runner import Scheduler
     from judge.contest.shared_files import share_files
-    from judge.contest.take_snapshot import take_snapshot
     from judge.contest_view.values import folder_words
 
     if not has_begun(store, planned):
         if not is_early and (waits := why_not_yet(store, planned)):
             raise InputError(f"{planned.name} has not begun: {waits}; --now begins it now, which cannot be undone")
         announce(store, planned)
-        with owned_directory() as staging:
-            secret = store.announced_secret(planned.name)
-            snapshot = take_snapshot(planned, staging, dict(host), secret, store)
+        secret = store.announced_secret(planned.name)
+        snapshot = _lock_in(store, planned, host, secret)
         share_files(store, planned, snapshot)
         entered = [EntryRow(entry.name, entry.rank, entry.model_dump_json()) for entry in snapshot.entries]
         store.create(planned.name, snapshot.model_dump_json(), entered, secret, snapshot.withheld_from)
@@ -80,3 +83,17 @@ def begin(store: Store, planned: Planned, host: Mapping[str, Any], *, is_early: 
     if contest.snapshot.format.has_rounds and not store.pairings(planned.name):
         Scheduler(contest).schedule_next()
     return contest
+
+
+def _lock_in(store: Store, planned: Planned, host: Mapping[str, Any], secret: Key | None) -> Snapshot:
+    for _ in range(MAX_LOCK_INS - 1):
+        with suppress(SubmissionsChangedError):
+            return _locked_in(store, planned, host, secret)
+    return _locked_in(store, planned, host, secret)
+
+
+def _locked_in(store: Store, planned: Planned, host: Mapping[str, Any], secret: Key | None) -> Snapshot:
+    from judge.contest.take_snapshot import take_snapshot
+
+    with owned_directory() as staging:
+        return take_snapshot(planned, staging, dict(host), secret, store)

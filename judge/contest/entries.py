@@ -142,7 +142,7 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
     if not planned.has_no_store:
         directory = intake_directory(planned)
         with closing(directory.register()) as register:
-            submissions = register.entries()
+            submissions = register.first_entries()
         for submission in submissions:
             try:
                 found.append(sent_entrant(directory, submission))

@@ -8,7 +8,15 @@ from judge.contest.attempts import outcome_of
 from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.journal.codec import Event
-from judge.journal.events import Accepted, AdmissionsReopened, Entered, Rated, SubmissionChanged, Withdrawn
+from judge.journal.events import (
+    Accepted,
+    AdmissionsReopened,
+    Disqualified,
+    Entered,
+    Rated,
+    SubmissionChanged,
+    Withdrawn,
+)
 from judge.store.types import ENTERS, JournalLine
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
@@ -43,8 +51,13 @@ class LadderScheduler:
             first, seed, self._result_of, lambda agent: self._contest.snapshot.by_name()[agent]
         )
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no further game is drawn."""
+        return self._history.is_over
+
     def schedule_next(self) -> bool:
-        """Schedule the next game; False if no pair is allowed now."""
+        """Schedule the next game, or write the end of the season; False if no pair is allowed now."""
         while True:
             lines = self._store.journal_since(self._name, self._last)
             if lines:
@@ -59,6 +72,8 @@ class LadderScheduler:
                 continue
             pairing = self._history.next()
             if pairing is None:
+                if self._ends is not None and not self.is_over:
+                    self._store.schedule(self._name, (), (), self._last, self._ends)
                 return False
             (game,) = self._contest.tournament.games([pairing], len(self._pairings))
             if self._store.schedule(self._name, [game], [pairing], self._last, self._ends):
@@ -96,4 +111,4 @@ def _may_let_enter(change: Event) -> bool:
     """Whether an agent may enter after it that could not before."""
     if isinstance(change, SubmissionChanged):
         return change.state in ENTERS
-    return isinstance(change, Withdrawn | AdmissionsReopened)
+    return isinstance(change, Entered | Withdrawn | Disqualified | AdmissionsReopened)

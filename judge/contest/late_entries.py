@@ -10,8 +10,11 @@ from judge.contest.entries import Entrant, first_author, intake_directory, sent_
 from judge.contest.take_snapshot import entry_of
 from judge.journal.events import Disqualified, SeasonEnded
 from judge.store.contests import Store
+from judge.store.queries import Reader
 from judge.store.submission_queries import RegisterReader
 from judge.store.types import VERSIONED_CHARACTERS
+from judge.tournament.formats import AnyFormat
+from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import SnapshotEntry, is_new_version, newest_versions, start_rating
 
 
@@ -50,7 +53,7 @@ def late_entrant(contest: Contest, agent: str) -> Entrant:
             sentence(f"no agent can enter the format {form.name} after the start, only a Swiss or a ladder")
         )
     if not form.has_rounds:
-        refuse_ended(contest, contest.store, contest.view().to_come.games)
+        refuse_ended(contest.store, contest.name, form)
     elif not contest.view().to_come.games:
         raise InputError(sentence("the last round is drawn: no agent can enter any more"))
     refuse_frozen(contest.store, contest.name)
@@ -85,7 +88,7 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     if entrant.parent:
         number = snapshot.by_name()[entrant.parent].author
     replaced = {entrant.parent, *(entry.parent for entry in snapshot.entries)}
-    gone = (contest.view().absent - disqualified_by_organisers(contest)) | replaced
+    gone = (contest.view().absent - disqualified_by_organisers(contest.store, contest)) | replaced
     active = [entry.name for entry in snapshot.entries if entry.author == number and entry.name not in gone]
     most = contest.planned.plan.agents_per_author
     if most and number and len(active) >= most:
@@ -95,19 +98,25 @@ def _author_number(contest: Contest, entrant: Entrant) -> int:
     return number
 
 
-def disqualified_by_organisers(contest: Contest) -> set[str]:
+def disqualified_by_organisers(store: Store, contest: Contest) -> set[str]:
     """Names of agents that failures did not disqualify."""
-    lines = contest.store.last_lines(contest.name, len(contest.snapshot.entries), Disqualified)
+    lines = store.last_lines(contest.name, len(contest.snapshot.entries), Disqualified)
     changes = (line.change for line in lines if line.who is not None)
     return {change.agent for change in changes if isinstance(change, Disqualified)}
 
 
-def refuse_ended(contest: Contest, store: Store, left: int) -> None:
-    """Raises InputError unless the season of a ladder with `left` games to come runs."""
-    if contest.snapshot.format.has_rounds:
-        raise InputError(sentence(f"the format {contest.snapshot.format.name} has no season, only a ladder has one"))
-    if not left or store.last_lines(contest.name, 1, SeasonEnded):
-        raise InputError(sentence(f"the season of {contest.name} has ended already"))
+def season_is_over(reader: Reader, contest: str, form: Ladder) -> bool:
+    """Whether no further game is drawn."""
+    has_ended = bool(reader.last_lines(contest, 1, SeasonEnded))
+    return form.is_season_over(sum(reader.counts(contest).values()), has_ended=has_ended)
+
+
+def refuse_ended(reader: Reader, name: str, form: AnyFormat) -> None:
+    """Raises InputError unless the season of a ladder runs."""
+    if not isinstance(form, Ladder):
+        raise InputError(sentence(f"the format {form.name} has no season, only a ladder has one"))
+    if season_is_over(reader, name, form):
+        raise InputError(sentence(f"the season of {name} has ended already"))
 
 
 def refuse_frozen(store: Store, contest: str) -> None:

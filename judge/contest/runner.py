@@ -78,6 +78,11 @@ class Scheduler:
 
             self._ladder = LadderScheduler(contest)
 
+    @property
+    def waits_for_agents(self) -> bool:
+        """Whether games may follow only after an agent has entered, or the season ends."""
+        return self._ladder is not None and not self._ladder.is_over
+
     def schedule_next(self) -> bool:
         """Disqualify failing agents, then schedule the next games. False if none follow now."""
         contest, store, name = self._contest, self._contest.store, self._contest.name
@@ -212,6 +217,8 @@ class ContestRunner:
         self._suspects: frozenset[str] = frozenset()
         """Agents of each game that was set aside since the last result."""
         self._set_aside_at: float | None = None
+        self._is_waiting = False
+        """Whether it was reported that a ladder waits for agents."""
         self._played: set[tuple[str, int]] = set()
         """Attempts whose ends are not stored yet."""
         self._ended: deque[EndedAttempt] = deque()
@@ -292,6 +299,7 @@ class ContestRunner:
             self._log.info("started", game=game.id, attempt=game.attempt, seats=(game.first, game.second))
             listener = self._recorder.address if self._recorder else None
             self._executor.start(self._contest.job(game, listener))
+            self._is_waiting = False
             self._played.add((game.id, game.attempt))
 
     def _issue(self) -> ScheduledGame | None:
@@ -316,7 +324,20 @@ class ContestRunner:
             return None
         if counts[GameState.HELD]:
             return None if self._try_again() else StopReason.HELD
-        return None if self._scheduler.schedule_next() else StopReason.FINISHED
+        if self._scheduler.schedule_next():
+            return None
+        return None if self._wait_for_agents() else StopReason.FINISHED
+
+    def _wait_for_agents(self) -> bool:
+        """False if the contest is over."""
+        waits = self._scheduler.waits_for_agents
+        if waits and not self._is_waiting:
+            self._log.warning("waiting for agents: fewer than two can meet, and the season has not ended")
+        self._is_waiting = waits
+        if waits:
+            self._ended += self._executor.wait(0)  # workers come and go during this time
+            self.stop.drain.wait(POLL_INTERVAL_S)
+        return waits
 
     def _settle(self, ended: EndedAttempt) -> EndedAttempt:
         game, outcome = ended.game, ended.outcome
@@ -341,33 +362,41 @@ class ContestRunner:
         why = outcome.reason if outcome is not None else describe_loss(ended.error or RuntimeError("no end"))
         record = outcome.record if outcome is not None else None
         public = outcome.public if outcome is not None else None
-        state = self._store.void(game.id, game.attempt, why, record, self._attempts, public, ended.host)
+        suspects, is_aside = self._suspects, False
+        # A judge that is killed in between would leave a held game that is not tried again.
+        with self._store.change() as store:
+            state = store.void(game.id, game.attempt, why, record, self._attempts, public, ended.host)
+            if state is GameState.HELD:
+                pair = frozenset({game.first, game.second})
+                suspects = pair if self._has_played or self._is_first else pair & suspects
+                is_aside = self._is_host_well(store, suspects) and game.id not in self._set_aside(store)
+                if is_aside:
+                    store.remark(self._name, SetAside(game.id, self._attempts, cut(why)))
+                else:
+                    self._stop(store, game, why, record)
+        self._suspects = suspects
         self._log.warning("void", game=game.id, attempt=game.attempt, why=why)
-        if state is GameState.HELD:
-            counts = self._store.counts(self._name)
-            has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
-            pair = frozenset({game.first, game.second})
-            self._suspects = pair if self._has_played or self._is_first else pair & self._suspects
-            is_host_well = self._has_played or has_others or self._has_games_without(self._suspects)
-            if is_host_well and game.id not in self._set_aside():
-                self._store.remark(self._name, SetAside(game.id, self._attempts, cut(why)))
-                self._has_played = self._is_first = False
-                self._set_aside_at = monotonic()
-                self._log.warning("set aside", game=game.id, why=why)
-            else:
-                self._stop(game, why, record)
+        if is_aside:
+            self._has_played = self._is_first = False
+            self._set_aside_at = monotonic()
+            self._log.warning("set aside", game=game.id, why=why)
         return why
 
-    def _has_games_without(self, agents: frozenset[str]) -> bool:
-        games = self._store.games(self._name) if agents else ()
+    def _is_host_well(self, store: Store, suspects: frozenset[str]) -> bool:
+        counts = store.counts(self._name)
+        has_others = self._is_first and bool(counts[GameState.PENDING] or counts[GameState.RUNNING])
+        return self._has_played or has_others or self._has_games_without(store, suspects)
+
+    def _has_games_without(self, store: Store, agents: frozenset[str]) -> bool:
+        games = store.games(self._name) if agents else ()
         open_states = (GameState.PENDING, GameState.RUNNING)
         return any(game.state in open_states and not {game.first, game.second} & agents for game in games)
 
-    def _set_aside(self) -> set[str | None]:
-        return {line.game for line in self._store.last_lines(self._name, None, SetAside)}
+    def _set_aside(self, store: Store) -> set[str | None]:
+        return {line.game for line in store.last_lines(self._name, None, SetAside)}
 
     def _try_again(self) -> bool:
-        before = self._set_aside()
+        before = self._set_aside(self._store)
         held_games = [game.id for game in self._store.games(self._name) if game.state is GameState.HELD]
         if not before.issuperset(held_games):
             return False
@@ -384,9 +413,9 @@ class ContestRunner:
             self._store.release(self._name, "tried once more, after all others", game)
         return True
 
-    def _stop(self, game: ScheduledGame, why: str, record: str | None) -> None:
+    def _stop(self, store: Store, game: ScheduledGame, why: str, record: str | None) -> None:
         pair = (game.first, game.second)
-        changes = [line.change for line in self._store.last_lines(self._name, None, Stopped)]
+        changes = [line.change for line in store.last_lines(self._name, None, Stopped)]
         stops = [(change.first, change.second) for change in changes if isinstance(change, Stopped)]
         text = why
         if record is not None:
@@ -394,4 +423,4 @@ class ContestRunner:
         for name in pair:
             if count := sum(name in names for names in stops):
                 text += f"; games of {name} have stopped this contest before ({count})"
-        self._store.set_state(self._name, Stopped(*pair, self._attempts, cut(text)))
+        store.set_state(self._name, Stopped(*pair, self._attempts, cut(text)))

@@ -1,7 +1,7 @@
 """Takes the snapshot of a contest, which fixes everything that decides it, and stores its files."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from judge.record.seeds import Key
 from judge.record.spec import GameSpec
 from judge.referee.setup import check_playable, in_contest
 from judge.sandbox.docker.images import find_runtime, listing
+from judge.store.contest_start import SentEntry
 from judge.store.contests import Store
 from judge.store.files import Files
 from judge.tournament.formats import AnyFormat
@@ -48,7 +49,7 @@ log = get_logger()
 def take_snapshot(
     planned: Planned, staging: Path, host: dict[str, Any], secret: Key | None, store: Store | None = None
 ) -> Snapshot:
-    """Copy the agents and make the snapshot. Raises InputError.
+    """Copy the agents and make the snapshot. Raises InputError; SubmissionsChangedError if it is to be repeated.
 
     `staging` is empty. `secret` is the source of all chance; None: the plan's seed. The log of `store` gets the digest
     of all but the draw.
@@ -100,12 +101,13 @@ def take_snapshot(
     )
     refuse_large_snapshot(terms, str(planned.path))
     digest = terms_digest(terms.model_dump_json())
-    return _drawn(terms, secret, None if store is None else frozen(store, plan.name, digest))
+    sent = [(each.submission, each.title, each.agent.digest) for each in entered if each.submission is not None]
+    return _drawn(terms, secret, None if store is None else frozen(store, plan.name, digest, sent))
 
 
-def frozen(store: Store, name: str, terms: str) -> Freeze:
-    """Lock in the digest of a contest's terms in its log. Raises InputError if other terms are locked in."""
-    leaves = store.freeze(name, terms)
+def frozen(store: Store, name: str, terms: str, sent: Collection[SentEntry]) -> Freeze:
+    """Lock in the digest of a contest's terms in its log. Raises as `ContestStart.freeze`."""
+    leaves = store.freeze(name, terms, sent)
     tree = Tree(line.leaf for line in store.leaves(name, 0, leaves))
     return Freeze(leaves=leaves, root=tree.root().hex(), entries=terms)
 

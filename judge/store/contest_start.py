@@ -1,7 +1,7 @@
 """Start of a contest: announcement, locked entries, creation."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from sqlalchemy import insert, update
@@ -9,8 +9,12 @@ from sqlalchemy import insert, update
 from judge.base.errors import InputError
 from judge.journal.events import Announced, Created, LockedIn
 from judge.store.queries import Reader, announced_row
+from judge.store.submission_queries import RegisterReader
 from judge.store.tables import contests, entries
-from judge.store.types import ANNOUNCED, EntryRow
+from judge.store.types import ANNOUNCED, EntryRow, SubmissionsChangedError
+
+SentEntry = tuple[int, str, str | None]
+"""Number, display name and files of a submission that is an entry."""
 
 
 class ContestStart(Reader):
@@ -34,10 +38,11 @@ class ContestStart(Reader):
             row = announced_row(connection, name)
         return None if row is None else row.secret
 
-    def freeze(self, name: str, digest: str) -> int:
-        """Lock in the entries before the draw; return the leaf count.
+    def freeze(self, name: str, digest: str, sent: Collection[SentEntry]) -> int:
+        """Lock in the entries before the draw; return the leaf count. `sent`: those that were submitted.
 
-        Raises InputError if another digest is locked in: the organiser could choose the draw.
+        Raises InputError if another digest is locked in: the organiser could choose the draw. Raises
+        SubmissionsChangedError if other submissions are entries now.
         """
         with self._writing() as connection:
             if announced_row(connection, name, locked=True) is None:
@@ -49,6 +54,11 @@ class ContestStart(Reader):
                         "restore those entries, or begin a contest with another name"
                     )
                 return (line.number or 0) + 1
+            register = RegisterReader.for_contest(self._inside(connection), name)
+            if {(each.id, each.title, each.digest) for each in register.first_entries()} != {*sent}:
+                raise SubmissionsChangedError(
+                    f"the submissions of {name!r} changed while its entries were locked in; begin it again"
+                )
             return self._tell(connection, name, LockedIn(), digest=digest) + 1
 
     def create(

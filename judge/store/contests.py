@@ -361,9 +361,9 @@ class Store(ContestStart, TakesOrders):
         allowed: int,
         public: str | None = None,
         host: str = "",
-    ) -> GameState:
-        """Mark an attempt as void; return the game's state: pending, held after `allowed` voids in a row, or cancelled
-        if an agent is out.
+    ) -> GameState | None:
+        """Mark an attempt as void; return the game's new state: pending, held after `allowed` voids in a row, or
+        cancelled if an agent is out. None if the game's state did not change.
 
         `record` and `public` are digests. If the attempt is not current, only its own row changes.
         """
@@ -372,12 +372,12 @@ class Store(ContestStart, TakesOrders):
             row = _game(connection, game)
             of_attempt = (attempts.c.game == game, attempts.c.number == attempt)
             if connection.scalar(select(attempts.c.state).where(*of_attempt)) == AttemptState.VOID:
-                return GameState(row.state)
+                return None
             is_current = row.attempt == attempt and row.state == GameState.RUNNING
             ended = (Voided if is_current else Superseded)(game, attempt, why)
             self._end(connection, row, ended, record, public, host)
             if not is_current:
-                return GameState(row.state)
+                return None
             state = GameState.HELD if _voids_in_a_row(connection, game) >= allowed else GameState.PENDING
             connection.execute(update(games).where(games.c.id == game).values(state=state, why=why))
             _cancel(connection, row.contest)

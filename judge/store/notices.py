@@ -342,8 +342,8 @@ class Notices(Queue[Notice], TakesOrders):
     def due(self, busy: Collection[tuple[str, str]] = (), digest_s: float = 0) -> list[Notice]:
         """The next due notice of each author and channel not in `busy`.
 
-        E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; see
-        `digest`.
+        E-mailed results wait until the oldest is `digest_s` old, no game is left, or an organiser sends them; after a
+        failure they do not wait again. See `digest`.
         """
         found: list[Notice] = []
         with self.moment() as inner:
@@ -352,7 +352,8 @@ class Notices(Queue[Notice], TakesOrders):
                 is_unfinished = games.c.state.in_((GameState.PENDING, GameState.RUNNING))
                 unfinished = select(games.c.id).where(games.c.contest == self._contest, is_unfinished).limit(1)
                 if inner._first(unfinished) is not None or inner._is_behind():
-                    is_ripe = or_(~self._is_recent(notices.c.at, digest_s), notices.c.due_at == SEND_NOW)
+                    was_ripe = (notices.c.due_at == SEND_NOW) | (notices.c.failures > 0)
+                    is_ripe = or_(~self._is_recent(notices.c.at, digest_s), was_ripe)
                     due = due.where(or_(notices.c.channel != MAIL, notices.c.kind != RESULT, is_ripe))
             keys = due.with_only_columns(notices.c.author, notices.c.channel).distinct()
             for author, channel in inner._rows(keys):
@@ -377,9 +378,10 @@ class Notices(Queue[Notice], TakesOrders):
         """Make due now: waiting notices, and those given up because of the organiser's mail server."""
         with self._writing() as connection:
             ours, now = notices.c.contest == self._contest, self._stamp()
-            connection.execute(update(notices).where(ours, notices.c.state == WAITING).values(due_at=now))
+            is_waiting = (notices.c.state == WAITING, notices.c.due_at != SEND_NOW)
+            connection.execute(update(notices).where(ours, *is_waiting).values(due_at=now))
             by_host = (notices.c.state == GIVEN_UP, notices.c.why.startswith(MAIL_SERVER))
-            values = {"state": WAITING, "failures": 0, "due_at": now}
+            values = {"state": WAITING, "failures": 0, "due_at": SEND_NOW}
             connection.execute(update(notices).where(ours, *by_host).values(values))
 
     def of(self, author: str, limit: int) -> list[Notice]:

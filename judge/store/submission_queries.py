@@ -1,12 +1,12 @@
 """Queries of submissions, newest first, for all authors or one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
 
 from judge.contest_games import PublishedGame, ScheduledGame
-from judge.journal.events import LockedIn, SubmissionState
+from judge.journal.events import LockedIn, SubmissionChanged, SubmissionState
 from judge.store.database import ContestDatabase, value_of
 from judge.store.queries import WITHOUT_SPEC, Reader, published_games
 from judge.store.tables import (
@@ -19,10 +19,14 @@ from judge.store.tables import (
     submission_steps,
     submissions,
 )
-from judge.store.types import ANNOUNCED, ENTERS, Change, EntryRow, NotFoundError, Submission, UploadStep
+from judge.store.types import ANNOUNCED, ENTERS, Change, EntryRow, NotFoundError, NotNowError, Submission, UploadStep
 
 LATE = "late"
 """Action of an order that lets an author submit until the start."""
+
+
+_MAX_LEAF = (1 << 31) - 1
+"""Maximum number of a leaf in the database."""
 
 
 class RegisterReader(ContestDatabase):
@@ -46,8 +50,20 @@ class RegisterReader(ContestDatabase):
         """Each agent's latest passed or approved submission, by name."""
         submitted = self._all() if author is None else self._of(author)
         query = submitted.where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
-        latest = {(each.author, each.name.lower()): each for each in self._values(Submission, query)}
-        return sorted(latest.values(), key=lambda entry: entry.name.lower())
+        return _latest(self._values(Submission, query))
+
+    def first_entries(self) -> list[Submission]:
+        """As `entries`, of the contest's start: without submissions that passed after the lock-in."""
+        with self.moment() as inner:
+            query = inner._all().where(submissions.c.state.in_(ENTERS)).order_by(submissions.c.id)
+            passed = inner._values(Submission, query)
+            reader = Reader.from_part(inner)
+            for locked_in in reader.last_lines(self._contest, 1, LockedIn):
+                lines = reader.leaves(self._contest, locked_in.number or 0, _MAX_LEAF)
+                changes = [line.change for line in lines]
+                late = {each.number for each in changes if isinstance(each, SubmissionChanged) and each.state in ENTERS}
+                passed = [each for each in passed if each.id not in late]
+            return _latest(passed)
 
     def withdrawn(self) -> frozenset[int]:
         """Numbers of withdrawn submissions."""
@@ -83,6 +99,11 @@ class RegisterReader(ContestDatabase):
     def is_locked_in(self) -> bool:
         """Whether the contest's terms are locked in, also before it begins."""
         return self.has_begun() or bool(Reader.from_part(self).last_lines(self._contest, 1, LockedIn))
+
+    def refuse_locked_in(self) -> None:
+        """Raises NotNowError between the lock-in of the terms and the contest's start."""
+        if self.is_locked_in() and not self.has_begun():
+            raise NotNowError("the contest begins now, and its entries are locked in: try again after its start")
 
     def document(self) -> str | None:
         """None before the contest begins."""
@@ -156,3 +177,8 @@ class RegisterReader(ContestDatabase):
         if row is None:
             raise NotFoundError(f"there is no submission {number} in {self._contest!r}")
         return row
+
+
+def _latest(passed: Iterable[Submission]) -> list[Submission]:
+    latest = {(each.author, each.name.lower()): each for each in passed}
+    return sorted(latest.values(), key=lambda entry: entry.name.lower())

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 from sqlalchemy import ColumnElement, Connection, Row, func, insert, or_, select, update
 
@@ -249,21 +249,34 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             announced_row(connection, self._contest, locked=True)
             self._tell(connection, self._contest, event)
 
+    @contextmanager
+    def change(self) -> Iterator[Self]:
+        """Write in one transaction, during which the contest is not locked in and does not begin."""
+        with self._writing() as connection:
+            announced_row(connection, self._contest, locked=True)
+            yield self._inside(connection)
+
+    @contextmanager
+    def _deciding(self) -> Iterator[Connection]:
+        """As `change`. Raises NotNowError while the contest begins."""
+        with self.change() as inner, inner._writing() as connection:
+            inner.refuse_locked_in()
+            yield connection
+
     def withdraw(self, number: int, who: str, why: str, author: str | None = None) -> Submission:
         """Withdraw a submission, also during processing. Can be repeated.
 
-        Raises NotFoundError unless it is `author`'s.
+        Raises NotFoundError unless it is `author`'s, NotNowError while the contest begins.
         """
-        with self._writing() as connection:
+        with self._deciding() as connection:
             row = self._row(connection, number, author)
             if row.state != SubmissionState.WITHDRAWN:
                 self._change(connection, row, SubmissionState.WITHDRAWN, why, who=who, due_at=None)
             return self._value(connection, number)
 
     def withdraw_versions(self, name: str, author: str, why: str) -> Sequence[int]:
-        """Withdraw an agent's submissions; return their numbers. Raises NotFoundError."""
-        with self._writing() as connection:
-            announced_row(connection, self._contest, locked=True)
+        """Withdraw an agent's submissions; return their numbers. Raises NotFoundError, NotNowError."""
+        with self._deciding() as connection:
             rows = connection.execute(self._called(author, name).order_by(submissions.c.id)).all()
             if not name or not rows:
                 raise NotFoundError(f"you have no agent {name[:80]!r} that takes part")
@@ -275,11 +288,10 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
     def rename(self, name: str, author: str, title: str, *, joins_later: bool = False) -> None:
         """Set an agent's display name, also of later versions; empty: its name.
 
-        Raises NotNowError after the start unless `joins_later`, NotFoundError, NameTakenError if another agent
-        has it.
+        Raises NotNowError while the contest begins and, unless `joins_later`, after the start; NotFoundError;
+        NameTakenError if another agent has it.
         """
-        with self._writing() as connection:
-            announced_row(connection, self._contest, locked=True)
+        with self._deciding() as connection:
             inner = self._inside(connection)
             if inner.has_begun() and not joins_later:
                 raise NotNowError("the contest has begun: its names no longer change")
@@ -292,8 +304,8 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             connection.execute(update(submissions).where(submissions.c.id.in_(numbers)).values(title=title))
 
     def approve(self, number: int, who: str, why: str) -> Submission:
-        """Approve a refused submission. Raises NotNowError without an agent."""
-        with self._writing() as connection:
+        """Approve a refused submission. Raises NotNowError without an agent, or while the contest begins."""
+        with self._deciding() as connection:
             row = self._row(connection, number)
             if row.state != SubmissionState.REFUSED:
                 raise NotNowError(f"submission {number} is {row.state}: only a refused one is approved")
@@ -305,7 +317,7 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
 
     def refuse(self, number: int, who: str, why: str) -> Submission:
         """Refuse a submission that would play. Raises NotNowError."""
-        with self._writing() as connection:
+        with self._deciding() as connection:
             row = self._row(connection, number)
             if row.state not in ENTERS:
                 raise NotNowError(

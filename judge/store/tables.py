@@ -136,7 +136,7 @@ attempts = Table(
     Column("state", _word(AttemptState), nullable=False),
     Column("host", String(128), nullable=False),
     # Empty if unknown.
-    Column("slot", String(128), nullable=False, server_default=""),
+    Column("slot", Text, nullable=False, server_default=""),
     Column("why", Text, nullable=False),
     Column("record", String(64)),
     Column("started_at", String(32), nullable=False),

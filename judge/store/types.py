@@ -244,6 +244,10 @@ class NotFoundError(InputError):
     """Nothing has this number or name."""
 
 
+class SubmissionsChangedError(InputError):
+    """Submissions changed since the entries were read."""
+
+
 class NotNowError(InputError):
     """The submission's state does not allow it."""
 

@@ -96,9 +96,12 @@ class LadderHistory:
 
     def next(self) -> Pairing | None:
         """None at the end, or if no pair is allowed now."""
-        if self._log.has_ended or self.games.drawn >= self._form.total_games:
-            return None
-        return next_pair(self.ratings, self.games, self._seed)
+        return None if self.is_over else next_pair(self.ratings, self.games, self._seed)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no further game is drawn."""
+        return self._form.is_season_over(self.games.drawn, has_ended=self._log.has_ended)
 
     @property
     def drawn(self) -> int:

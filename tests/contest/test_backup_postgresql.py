@@ -105,6 +105,34 @@ def test_damaged_dump_leaves_the_former_backup(compression: str, cup: Cup, datab
         back_up(cup.planned, tmp_path / "backup", dump=damaged, sample=0)
 
 
+DAMAGES = {
+    "a row twice": ("contests", "{row}{row}"),
+    "a NULL": ("contests", "\\N\t{rest}"),
+    "a number beyond SQLite": ("journal", "99999999999999999999\t{rest}"),
+    "a game of no contest": ("attempts", "nothing\t{rest}"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_dump_with_impossible_rows_is_refused(
+    kind: str, cup: Cup, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = dump(database, tmp_path / "cup.dump")
+    table, changed = DAMAGES[kind]
+    whole = subprocess.run(["pg_restore", "--data-only", "--file=-", path], capture_output=True, check=True).stdout
+    lines, row = [], -1
+    for line in whole.decode().splitlines(keepends=True):
+        row = 0 if line.startswith(f"COPY public.{table} ") else row + 1 if row >= 0 else -1
+        lines.append(changed.format(row=line, rest=line.partition("\t")[2]) if row == 1 else line)
+    (tmp_path / "text").write_text("".join(lines))
+    program = tmp_path / "pg_restore"
+    program.write_text(f"#!/bin/sh\ncat {tmp_path / 'text'}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(InputError, match="the copy of the database is damaged: "):
+        back_up(cup.planned, tmp_path / "backup", dump=path)
+
+
 def test_dump_of_a_changed_history_is_refused(cup: Cup, database: str, tmp_path: Path) -> None:
     path = dump(database, tmp_path / "cup.dump")
     execute(database, "UPDATE journal SET at = '2013-03-02T18:00:00.000+00:00' WHERE number = 1")

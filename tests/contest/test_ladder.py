@@ -22,6 +22,7 @@ from tests.contest.giving import give, previewed
 from tests.examples import of_evidence
 
 SEASON = Ladder(total_games=60)
+ENDS = datetime(2026, 12, 24, 18, tzinfo=UTC)
 
 
 def begin(store: Store, form: Ladder = SEASON, agents: int = 8) -> Contest:
@@ -42,14 +43,36 @@ def test_a_judge_that_is_killed_after_each_game_draws_the_same_pairs(every: int)
         assert expected == scheduled(contest)
 
 
-def test_it_ends_when_one_agent_is_left() -> None:
-    with cup(SEASON, 3, **COMMITTED) as contest:
+LEAVING = {"one agent is left": ("1", "2"), "only anchors are left": ("2", "3")}
+
+
+@pytest.mark.parametrize("gone", LEAVING.values(), ids=LEAVING)
+@pytest.mark.parametrize("end", ["all games", "the moment", "the order"])
+def test_a_season_waits_for_agents_and_ends_by_its_rule_alone(gone: tuple[str, str], end: str) -> None:
+    clock = [ENDS - timedelta(hours=1)]
+    season = Ladder(total_games=10 if end == "all games" else 60, ends=ENDS, anchors={"1": 0, "4": 0})
+    with closing(Store("sqlite:///:memory:")) as store:
+        store._now = lambda: clock[0]
+        contest = begin(store, season, 4 if gone == LEAVING["only anchors are left"] else 3)
         play(contest, by_chance(1), 10)
-        for agent in ("1", "2"):
-            contest.store.disqualify(contest.name, agent, "by the organiser")
+        for agent in gone:
+            store.disqualify(contest.name, agent, "by the organiser")
+        contest.refresh()
+        left = season.total_games - 10
+        assert (not left, left) == (contest.view().is_over, contest.view().to_come.games)
         assert not play(contest, by_chance(1))
+        assert contest.view().is_over is not bool(left)
+        assert (contest.view().secret is None) is bool(left)
+        if end == "the moment":
+            clock[0] = ENDS
+            assert not Scheduler(contest).schedule_next()
+        elif end == "the order":
+            give(contest, order("end-season"))
         assert contest.view().is_over
         assert not contest.view().to_come.games
+        assert bool(left) == len(store.last_lines(contest.name, 9, SeasonEnded))
+        assert not Scheduler(contest).schedule_next()
+        assert bool(left) == len(store.last_lines(contest.name, 9, SeasonEnded))
 
 
 @pytest.mark.parametrize("is_over", [False, True])
@@ -74,9 +97,6 @@ def test_line_of_another_process_is_read_before_the_draw(is_over: bool, monkeypa
         assert Scheduler(contest).schedule_next() is not is_over
         assert is_over or "2" not in (scheduled(contest)[-1].first, scheduled(contest)[-1].second)
         assert is_over == contest.view().is_over
-
-
-ENDS = datetime(2026, 12, 24, 18, tzinfo=UTC)
 
 
 def order(action: str, why: str = "the term is over") -> OrganiserOrder:

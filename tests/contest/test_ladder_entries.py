@@ -10,13 +10,18 @@ import pytest
 
 from judge.base.errors import InputError
 from judge.cli.submit import open_intake
-from judge.contest.admissions import enter_passed
+from judge.contest.admissions import enter_passed, joins_later, withdraw_agent
+from judge.contest.contest import Contest
 from judge.contest.folder_transfer import read_any
+from judge.contest.late_entries import possible_entrants
+from judge.contest.orders.contest_orders import Enter
+from judge.contest.runner import Scheduler
 from judge.contest_view.stored import StoredView
 from judge.journal.events import Disqualified, NotEntered
 from judge.record.spec import FolderRecord, GameSpec, RecordFile
 from judge.sandbox.archive import pack_folder
 from judge.sandbox.box import FolderKind
+from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.testing import Agent
 from judge.web.authors.views import ladder_values
@@ -97,6 +102,74 @@ def test_agent_that_failed_too_often_returns_with_other_files(tmp_path: Path) ->
         assert "zoe.2" in cup.contest.snapshot.by_name()
         assert [] == refusals(cup)
         is_valid(cup, tmp_path)
+
+
+@pytest.mark.slow
+def test_author_who_leaves_a_single_agent_may_return(tmp_path: Path) -> None:
+    with begun(tmp_path / "cup") as cup:
+        for agent in [name for name in cup.contest.snapshot.by_name() if name not in ("zoe", "anna")]:
+            give(cup.contest, order("withdraw-agent", agent, "it is ill"))
+        cup.play(2)
+        with closing(open_intake(cup.folder).register()) as register:
+            withdraw_agent(register, "zoe", "eve")
+            cup.play()
+            assert joins_later(register)
+        assert not cup.contest.view().is_over
+        assert ["anna"] == [name for name in cup.contest.snapshot.by_name() if name not in cup.contest.view().absent]
+        submit(cup, "zoe", "eve", "2")
+        assert "zoe" in possible_entrants(cup.contest)
+        cup.play(2)
+        assert "zoe.2" in cup.contest.snapshot.by_name()
+        is_valid(cup, tmp_path)
+        assert cup.contest.view().is_over
+
+
+def during_the_next_entry(cup: Cup, monkeypatch: pytest.MonkeyPatch, given: OrganiserOrder) -> None:
+    """Let an organiser give an order between the reading of the entries and the next entry."""
+    write_files, waiting = Enter.write_files, [given]
+
+    def interrupted(entering: Enter) -> None:
+        write_files(entering)
+        if waiting:
+            with closing(Store(cup.planned.store_url)) as store:
+                give(Contest(store, cup.planned), waiting.pop())
+
+    monkeypatch.setattr(Enter, "write_files", interrupted)
+
+
+def test_agent_enters_although_another_one_enters_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with begun(tmp_path / "cup") as cup:
+        submit(cup, "yan", "pat")
+        submit(cup, "zap", "kim")
+        during_the_next_entry(cup, monkeypatch, order("enter", "zap", "the organiser was faster"))
+        cup.play(1)
+        assert {"yan", "zap"} <= cup.contest.snapshot.by_name().keys()
+        assert [] == refusals(cup)
+        is_valid(cup, tmp_path)
+
+
+def test_new_version_does_not_enter_if_its_agent_is_disqualified_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with begun(tmp_path / "cup") as cup:
+        submit(cup, "zoe", "eve", "2")
+        during_the_next_entry(cup, monkeypatch, order("disqualify", "zoe"))
+        cup.play(1)
+        assert "zoe.2" not in cup.contest.snapshot.by_name()
+        assert [WAITING["a new version"][1]] == refusals(cup)
+
+
+def test_agent_enters_in_the_place_of_one_that_failed_too_often(tmp_path: Path) -> None:
+    with begun(tmp_path / "cup", agents_per_author=1) as cup:
+        submit(cup, "yan", "eve")
+        scheduler = Scheduler(cup.contest)
+        scheduler.schedule_next()
+        assert "yan" not in cup.contest.snapshot.by_name()
+        cup.store.disqualify(cup.contest.name, "zoe", "failed in 30 % of its games; 10 % are allowed")
+        scheduler.schedule_next()
+        assert "yan" in cup.contest.snapshot.by_name()
 
 
 def test_disqualification_names_a_newer_version_that_still_plays(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from judge.contest.executor import LocalExecutor
 from judge.contest.runner import PAUSE_S, ContestRunner, RunObserver, Scheduler, StopReason, again_at
 from judge.contest_games import GameState, ScheduledGame
 from judge.host.house_agents import build_house_agents
-from judge.journal.events import Resumed, RoundPlayed, StandingsFrozen
+from judge.journal.codec import Event
+from judge.journal.events import Resumed, RoundPlayed, SeasonEnded, SetAside, StandingsFrozen, Stopped
 from judge.play.venue import Slot
 from judge.record.policy import load_policy
 from judge.store.contests import Store
@@ -98,6 +99,32 @@ def test_rounds_that_begin_after_the_moment_of_the_freeze_are_withheld(cup: Cup)
     assert [StandingsFrozen(2), RoundPlayed(2), RoundPlayed(3)] == [
         line.change for line in lines if isinstance(line.change, StandingsFrozen | RoundPlayed)
     ]
+
+
+def test_a_run_waits_for_agents_of_a_ladder_until_its_season_ends(cup: Cup) -> None:
+    waited: list[None] = []
+
+    class Ending(LocalExecutor):
+        def wait(self, timeout_s: float) -> list[EndedAttempt]:
+            if not self.running:
+                waited.append(None)
+            if len(waited) == 2:
+                cup.store.remark("cup", SeasonEnded("the term is over"))
+            return super().wait(timeout_s)
+
+    cup.slots.close()
+    cup.slots = Ending([Slot()])
+    cup.begin(Ladder(total_games=50))
+
+    def leave(_: EndedAttempt) -> None:
+        if not cup.contest.view().absent:
+            cup.store.withdraw("cup", "two", "by its author", is_annulled=False)
+
+    cup.hook = leave
+    assert StopReason.FINISHED is cup.runner().run()
+    assert len(waited) >= 2
+    assert cup.contest.view().is_over
+    assert len(cup.store.games("cup")) < 50
 
 
 def test_a_free_slot_gets_a_new_game_while_another_game_runs(cup: Cup) -> None:
@@ -192,6 +219,62 @@ def test_games_of_others_are_played_while_all_games_of_one_agent_are_held(cup: C
 
 def is_first_twice(issued: ScheduledGame) -> bool:
     return issued.number == 1 and issued.attempt <= 2
+
+
+def test_late_void_of_a_former_attempt_does_not_stop_the_contest(cup: Cup) -> None:
+    """The organiser voids the first attempt while it runs; its own void arrives after the game was set aside."""
+    cup.begin(RoundRobin(games=3))
+    late: list[EndedAttempt] = []
+
+    class Delaying(LocalExecutor):
+        def wait(self, timeout_s: float) -> list[EndedAttempt]:
+            ended = super().wait(timeout_s)
+            for each in ended:
+                if (each.game.number, each.game.attempt) == (1, 1):
+                    late.append(each)
+                    cup.store.annul(each.game.id, "by the organiser", 1)
+            ended = [each for each in ended if each not in late]
+            return [*ended, *([late.pop()] if late and cup.store.counts("cup")[GameState.HELD] else ())]
+
+    cup.slots.close()
+    cup.slots = Delaying([Slot(), Slot()])
+    loop = cup.runner(lambda issued: issued.number == 1 and issued.attempt <= 3, pause_s=0.1)
+    assert StopReason.FINISHED is loop.run()
+    assert 3 == len(cup.store.results("cup"))
+    assert ["annulled", "superseded"] == [
+        line.event
+        for line in cup.store.journal("cup")
+        if line.attempt == 1 and line.event in ("annulled", "superseded", "void")
+    ]
+
+
+class KilledError(Exception):
+    """The judge is killed."""
+
+
+@pytest.mark.parametrize("event", [SetAside, Stopped])
+def test_judge_that_is_killed_while_it_holds_a_game_tries_it_again(
+    event: type[Event], cup: Cup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cup.begin(RoundRobin(games=1 if event is Stopped else 3))
+    tell, killed = Store._tell, []
+
+    def die(store: Store, *given: object, **options: object) -> int:
+        if isinstance(given[2], event):
+            killed.append(given[2])
+            raise KilledError
+        return tell(store, *given, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Store, "_tell", die)
+    with pytest.raises(KilledError):
+        cup.runner(is_first_twice).run()
+    assert killed
+    monkeypatch.undo()
+    cup.slots.kill()
+
+    assert StopReason.FINISHED is cup.runner(is_first_twice, pause_s=0.1).run()
+    assert not cup.store.counts("cup")[GameState.HELD]
+    assert cup.contest.view().is_over
 
 
 def test_game_released_by_the_organiser_is_not_waited_for(cup: Cup) -> None:

@@ -247,7 +247,7 @@ def test_contest_is_locked_in_without_asking_and_an_unavailable_witness_is_repor
     store, folder = announced
     service.does, why = AWAY[case]
     asked = len(service.asked)
-    assert 2 == frozen(store, "spring-cup", "a" * 64).leaves
+    assert 2 == frozen(store, "spring-cup", "a" * 64, []).leaves
     assert asked == len(service.asked)
     with pytest.raises(HostError, match="1 of the witnesses did not sign"):
         cosign(folder)

@@ -152,7 +152,19 @@ def test_waiting_results_are_due_once_an_organiser_sends_them(tmp_path: Path) ->
         assert "waiting notices that are sent now: 2" == first.done == second.done
         (due,) = notices.due(digest_s=86_400)
         assert 2 == len(notices.digest(due))
-        notices.fail(due.id, None, "the server is away", 3, again_s=0)
+        notices.try_again()
+        assert [due] == notices.due(digest_s=86_400)
+        for each in notices.digest(due):
+            notices.fail(each.id, None, "the mail server is away", 2, again_s=0)
+        assert 2 == len(notices.digest(due))
+        notices.try_again()
+        (due,) = notices.due(digest_s=86_400)
+        for each in notices.digest(due):
+            notices.fail(each.id, None, "the mail server is away", 2, again_s=0)
+        assert [] == notices.due(digest_s=86_400)
+        # A mail server that is repaired gets what it had refused.
+        notices.try_again()
+        (due,) = notices.due(digest_s=86_400)
         assert 2 == len(notices.digest(due))
 
 

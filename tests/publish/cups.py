@@ -30,6 +30,7 @@ from judge.referee.requests import drive
 from judge.referee.setup import build_referee
 from judge.referee.verify import plies_of
 from judge.store.contests import Store
+from judge.store.submission_queries import RegisterReader
 from judge.store.types import EntryRow
 from judge.testing import Act, Agent, Do, Say, World, dies, exits
 from judge.tournament.snapshot import (
@@ -308,7 +309,9 @@ class Cup:
             day = {"frozen_at": f"{day_of(self.store, snapshot.name)}T18:00:00+00:00"}
             snapshot = snapshot.model_copy(update=day)
             terms = terms_digest(snapshot.model_dump_json())
-            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms)})
+            register = RegisterReader.for_contest(self.store, snapshot.name)
+            sent = [(each.id, each.title, each.digest) for each in register.first_entries()]
+            snapshot = snapshot.model_copy(update={"freeze": frozen(self.store, snapshot.name, terms, sent)})
         entered = [EntryRow(each.name, each.rank, each.model_dump_json()) for each in snapshot.entries]
         chance = secret if seed is None else None
         self.store.create(snapshot.name, snapshot.model_dump_json(), entered, chance, snapshot.withheld_from)

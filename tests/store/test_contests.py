@@ -16,8 +16,10 @@ from sqlalchemy import event
 
 from judge.api.matches import CancelledError
 from judge.base.errors import HostError, InputError
+from judge.contest.executor import LocalExecutor
 from judge.contest_games import AttemptState, GameState, Outcome, Pairing, ScheduledGame, SeatOutcome, schedule_digest
 from judge.journal.events import Accepted, Announced, ImagesChanged, Paused, Resumed
+from judge.play.venue import Slot
 from judge.store.contests import Store
 from judge.store.types import EntryRow
 from tests.examples import examples
@@ -98,11 +100,11 @@ def test_a_late_result_or_void_of_an_attempt_that_was_given_up_does_not_count(st
     assert 1 == store.roll_back("cup", "the judge was killed")
     assert 2 == issued(store).attempt
     assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1, record="1" * 64))
-    assert GameState.RUNNING is store.void(game, 1, "late", None, allowed=1)
+    assert None is store.void(game, 1, "late", None, allowed=1)
     assert [] == store.results("cup")
     assert AttemptState.ACCEPTED is store.accept(game, 2, ended())
     assert AttemptState.SUPERSEDED is store.accept(game, 1, ended(winner=1))
-    assert GameState.DONE is store.void(game, 1, "later", None, allowed=1)
+    assert None is store.void(game, 1, "later", None, allowed=1)
     # A worker that lost the answer sends its result again.
     assert AttemptState.ACCEPTED is store.accept(game, 2, ended(winner=1))
     assert [(2, "a")] == [(result.attempt, result.winner) for result in store.results("cup")]
@@ -114,6 +116,8 @@ def test_a_void_is_played_again_and_two_in_a_row_are_held_until_released(store: 
     assert GameState.PENDING is store.void(game, 1, "the Engine is gone", "2" * 64, allowed=2)
     assert 2 == issued(store).attempt
     assert GameState.HELD is store.void(game, 2, "the Engine is gone", None, allowed=2)
+    # A judge that lost the answer sends it again.
+    assert None is store.void(game, 2, "the Engine is gone", None, allowed=2)
     assert store.issue("cup", "here") is None
     (held_game,) = store.games("cup")
     assert (GameState.HELD, 2, "the Engine is gone") == (held_game.state, held_game.attempt, held_game.why)
@@ -140,6 +144,17 @@ def test_a_schedule_is_read_as_it_was_made_and_may_be_added_again(store: Store) 
     store.schedule("cup", [game(number) for number in range(1, 5)])
     assert [1, 2, 3, 4] == [each.number for each in store.games("cup")]
     assert 1 == len(store.results("cup"))
+
+
+def test_slot_may_have_the_number_of_each_core_of_a_large_machine(store: Store) -> None:
+    begin(store)
+    executor = LocalExecutor([Slot(cores=tuple(range(1000, 1256)))])
+    slot = executor.slot
+    executor.close()
+    assert slot.startswith("cores 1000, 1001, ")
+    game = store.issue("cup", "here", slot=slot)
+    assert game is not None
+    assert [slot] == [attempt.slot for attempt in store.attempts("cup", game.id)]
 
 
 def test_running_games_have_their_current_attempts(store: Store) -> None:
@@ -262,9 +277,9 @@ def test_a_contest_is_announced_frozen_and_created_once(store: Store) -> None:
     assert "5c" * 32 == store.announced_secret("cup")
     with pytest.raises(InputError, match="there is no contest"):
         store.document("cup")
-    assert [2, 2] == [store.freeze("cup", "e" * 64) for _ in range(2)]
+    assert [2, 2] == [store.freeze("cup", "e" * 64, []) for _ in range(2)]
     with pytest.raises(InputError, match="are locked in"):
-        store.freeze("cup", "f" * 64)
+        store.freeze("cup", "f" * 64, [])
     store.create("cup", "{}", [], "5c" * 32)
     store.announce("cup", "6d" * 32, "d" * 64, Announced())
 

@@ -251,6 +251,10 @@ def withdraw(store: Store, contest: str, form: AnyFormat, order: OrganiserOrder)
     return sentence(f"{agent} is withdrawn from the next round on; its games count")
 
 
+class EntriesChangedError(InputError):
+    """Another agent entered since the entries were read."""
+
+
 class Enter(ContestOrder):
     """Enter an agent in a ladder, or in a Swiss from its next round on with 0 points for missed rounds."""
 
@@ -262,9 +266,8 @@ class Enter(ContestOrder):
 
     def read(self) -> None:
         super().read()
-        entrant = late_entrant(self.contest, self.given.target)
-        self.submission = entrant.submission or 0
-        self.entry = new_entry(self.contest, entrant)
+        self.entrant = late_entrant(self.contest, self.given.target)
+        self.entry = new_entry(self.contest, self.entrant)
         self.row = EntryRow(self.entry.name, self.entry.rank, self.entry.model_dump_json())
         self.snapshot = self.contest.snapshot.with_late([self.row.entry])
 
@@ -274,8 +277,8 @@ class Enter(ContestOrder):
     def do(self, inner: Store) -> Effect:
         agent, name, parent, why = self.given.target, self.entry.name, self.entry.parent, self.given.why
         if inner.number_of_entries(self.name) != self.row.rank - 1:
-            raise InputError(sentence("another agent entered in the meantime: open this page again"))
-        if RegisterReader.for_contest(inner, self.name).get(self.submission).state not in ENTERS:
+            raise EntriesChangedError(sentence("another agent entered in the meantime: open this page again"))
+        if RegisterReader.for_contest(inner, self.name).get(self.entrant.submission or 0).state not in ENTERS:
             raise InputError(sentence(f"{name} was withdrawn in the meantime"))
         refuse_frozen(inner, self.name)
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)
@@ -347,6 +350,10 @@ class SeasonOrder(ContestOrder):
         super().read()
         self.games_left = 0 if self.contest.snapshot.format.has_rounds else self.contest.view().to_come.games
 
+    def refuse_ended(self, inner: Store) -> None:
+        """Raises InputError unless the season of a ladder runs."""
+        refuse_ended(inner, self.name, self.contest.snapshot.format)
+
 
 class EndSeason(SeasonOrder):
     """End the season of a ladder: no game is drawn any more, and games that already run count."""
@@ -357,8 +364,8 @@ class EndSeason(SeasonOrder):
     needs = "can_end"
 
     def do(self, inner: Store) -> Effect:
+        self.refuse_ended(inner)
         left = self.games_left
-        refuse_ended(self.contest, inner, left)
         inner.remark(self.name, SeasonEnded(self.given.why))
         counts = inner.counts(self.name)
         games = sum(counts[state] for state in OPEN_STATES)
@@ -378,7 +385,7 @@ class FreezeAdmissions(SeasonOrder):
     needs = "can_freeze"
 
     def do(self, inner: Store) -> Effect:
-        refuse_ended(self.contest, inner, self.games_left)
+        self.refuse_ended(inner)
         refuse_frozen(inner, self.name)
         inner.remark(self.name, AdmissionsFrozen(self.given.why))
         return Effect(
@@ -400,7 +407,7 @@ class ReopenAdmissions(SeasonOrder):
         self.entrants = possible_entrants(self.contest)
 
     def do(self, inner: Store) -> Effect:
-        refuse_ended(self.contest, inner, self.games_left)
+        self.refuse_ended(inner)
         if why_frozen(inner, self.name) is None:
             raise InputError(sentence("admissions are open already"))
         inner.remark(self.name, AdmissionsReopened(self.given.why))

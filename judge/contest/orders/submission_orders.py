@@ -110,7 +110,7 @@ class SubmissionOrder(RegisterOrder):
         self.given = replace(self.given, target=str(self.number))
 
     def do(self, inner: Register) -> Effect:
-        before, is_final = inner.get(self.number), inner.has_begun() and not inner.joins_later
+        before, is_final = inner.get(self.number), inner.is_locked_in() and not inner.joins_later
         if is_final and self.needs == ENTRIES_CHANGE:
             raise InputError(FINAL_ENTRIES)
         entries = inner.own_entries(before.author) if inner.joins_later else {}

@@ -97,14 +97,19 @@ class Ladder(TournamentFormat):
     def next(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> list[Pairing]:
         return []
 
+    def is_season_over(self, drawn: int, *, has_ended: bool) -> bool:
+        """Whether no further game is drawn. `has_ended`: the log has the end of the season.
+
+        Agents do not decide it: with fewer than two that can meet, the season waits for others.
+        """
+        return has_ended or drawn >= self.total_games
+
     def goes_on(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing], seed: Seed) -> bool:
-        """Whether agents can meet in this season."""
-        active = [entry.id for entry in entries if entry.active]
-        can_pair = len(active) > 1 and not self.anchors.keys() >= set(active)
-        return can_pair and len(played) < self.total_games
+        """Unless the log has the end of the season."""
+        return not self.is_season_over(len(played), has_ended=False)
 
     def to_come(self, entries: Sequence[Competitor], played: Sequence[PlayedPairing]) -> int:
-        return self.total_games - len(played) if self.goes_on(entries, played, 0) else 0
+        return max(0, self.total_games - len(played))
 
 
 def rounded_rating(rating: float, deviation: float, digest: str = "") -> StartRating:

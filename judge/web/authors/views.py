@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
 
-from judge.contest.admissions import season_is_over
 from judge.contest.contest import why_frozen
 from judge.contest.entries import current_intake
+from judge.contest.late_entries import season_is_over
 from judge.contest_games import GameResult, GameState
 from judge.contest_view.ladder import TREND_GAMES
 from judge.contest_view.values import Participant

@@ -11,8 +11,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from judge.base.errors import HostError, os_errors_as
-from judge.contest.admissions import joins_later, season_is_over, withdraw_agent, withdraw_submission
+from judge.contest.admissions import joins_later, withdraw_agent, withdraw_submission
 from judge.contest.entries import current_intake
+from judge.contest.late_entries import season_is_over
 from judge.contest_games import OPEN_STATES
 from judge.notices.sender import NoticeSender
 from judge.store.notices import Notices

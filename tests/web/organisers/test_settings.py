@@ -142,7 +142,7 @@ def test_a_contest_that_begins_has_final_settings(found: Office, tmp_path: Path)
         status, _, body = send(found, form)
         assert (422, True) == (status, b"another judge" in body)
     with closing(open_store(planned)) as store:
-        store.freeze(planned.name, "a" * 64)
+        store.freeze(planned.name, "a" * 64, [])
 
     status, _, body = send(found, form)
 
@@ -185,7 +185,7 @@ def test_author_with_permission_submits_after_the_end_until_the_start(tmp_path: 
         page = found.ask("GET", "/organiser/order.html?action=late&target=nobody", found.tokens["act"])
         assert b"there is no author" in page[2]
         with closing(open_store(found.console.planned)) as store:
-            store.freeze(found.console.planned.name, "a" * 64)
+            store.freeze(found.console.planned.name, "a" * 64, [])
         assert 409 == upload(found, "author")
         final = b"The contest has begun: a late submission cannot be permitted any more."
         page = found.ask("GET", "/organiser/order.html?action=late&target=ada", found.tokens["act"])
