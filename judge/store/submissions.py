@@ -170,10 +170,11 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
 
     # --- processing --------------------------------------------------------------------------------------------------
 
-    def take(self, worker: str, only: int | None = None) -> Submission | None:
+    def take(self, worker: str, only: int | None = None, busy: Collection[str] = ()) -> Submission | None:
         """Start an attempt at the next due submission, or `only` this.
 
         Authors take turns by the start of their last attempt. Each author's submissions are processed singly, in order.
+        `busy` are authors whose withdrawn submissions may still be processed.
         """
         with self._writing() as connection:
             query = self._all().where(self._is_due()).order_by(submissions.c.id)
@@ -182,7 +183,7 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             rows = connection.execute(query).all()
             if only is None and rows:
                 processing = self._all().where(submissions.c.state == SubmissionState.PROCESSING)
-                busy = {row.author for row in connection.execute(processing)}
+                busy = {*busy, *(row.author for row in connection.execute(processing))}
                 begun = self._last_begun(connection)
                 rows = sorted((row for row in rows if row.author not in busy), key=lambda row: begun.get(row.author, 0))
             return self._take(connection, rows[0], worker) if rows else None
