@@ -20,7 +20,7 @@ from judge.store.database import AdvisoryLock, columns_of, lock_until_commit, va
 from judge.store.files import Files
 from judge.store.lookalikes import appearances
 from judge.store.orders import TakesOrders
-from judge.store.practice_games import add_practice_games
+from judge.store.practice_games import add_practice_games, cancel_practice_games
 from judge.store.queries import Reader, announced_row
 from judge.store.queue import Queue
 from judge.store.submission_queries import RegisterReader
@@ -233,6 +233,8 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             self._change(connection, row, state, why, **values)
             finished = self._row(connection, number)
             if not refusal:
+                replaced = self._called(row.author, name).where(submissions.c.id < number)
+                cancel_practice_games(connection, replaced.with_only_columns(submissions.c.id))
                 add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
             return value_of(Submission, finished)
 
