@@ -300,7 +300,7 @@ class NoticeSender(ServiceLoop):
 
     def _failed(self, together: Sequence[Notice], why: str) -> str:
         limits = (self._policy.tries, self._policy.again_s)
-        states = [self._notices.fail(each.id, None, why, *limits).state for each in together]
+        states = [self._notices.not_sent(each.id, why, *limits) for each in together]
         return states[0]
 
     def _carry(self, notice: Notice, together: Sequence[Notice]) -> None:

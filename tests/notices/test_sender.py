@@ -108,6 +108,33 @@ def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path:
 
 
 @pytest.mark.slow
+def test_setting_a_webhook_again_and_again_adds_no_notices(notices: Notices, store: str) -> None:
+    notices.derive()
+    notices.set_email("ada", "ada@example.org")
+    for secret in ("whsec_a", "whsec_b"):
+        notices.set_webhook("ada", "https://example.org/a", secret)
+    assert "whsec_b" == notices.targets("ada").secret
+    refuse(store, "ada")
+    notices.derive()
+    notices.set_webhook("ada", "https://example.org/a", "whsec_c")
+    assert {"waiting"} == {each.state for each in notices.of("ada", 99)}
+    first = next(each for each in notices.of("ada", 99) if each.channel == "webhook" and each.kind == "test")
+    for path in "bcb":
+        notices.set_webhook("ada", f"https://example.org/{path}", "whsec_a")
+    found = {(each.channel, each.kind, each.state) for each in notices.of("ada", 99)}
+    assert {
+        ("mail", "test", "waiting"),
+        ("mail", "refused", "waiting"),
+        ("webhook", "test", "waiting"),
+        ("webhook", "refused", "given up"),
+    } == found
+    assert 4 == len(notices.of("ada", 99))
+    notices.set_webhook("ada", "", "")
+    assert 3 == len(notices.of("ada", 99))
+    notices.sent(first.id)
+    assert "given up" == notices.not_sent(first.id, "late", 3, 0)
+
+
 def test_hanging_receiver_delays_no_other(notices: Notices, tmp_path: Path) -> None:
     with (
         receiving(never) as hanging,
