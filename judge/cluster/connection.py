@@ -109,7 +109,7 @@ class SchedulerConnection:
             return self._call(what, ANSWER_S, **values)
         except OSError:
             raise
-        except Exception as error:  # noqa: BLE001 - dask raises errors of many classes for what is lost or unknown
+        except Exception as error:  # noqa: BLE001 - dask raises errors of many classes for a lost or unknown task
             raise ConnectionError(f"the scheduler has no answer: {error!r:.200}") from None
 
     def _call(self, what: str, timeout_s: float, **values: object) -> Mapping[str, Any]:

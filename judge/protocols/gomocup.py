@@ -11,7 +11,7 @@ ignored with a note.
     IDLE         nothing                        a request
     RESTARTING   OK to RESTART                  OK, or ERROR/UNKNOWN (END and a new process)
     TAKING_BACK  OK to TAKEBACK                 OK, or ERROR/UNKNOWN (RESTART)
-    SWAPPING     an answer to SWAP2BOARD        squares or SWAP, or ERROR/UNKNOWN (asked by BOARD)
+    SWAPPING     an answer to SWAP2BOARD        squares or SWAP, or ERROR/UNKNOWN (RESTART, then asked by BOARD)
     THINKING     a move                         a move, a mangled move, or one UNKNOWN/ERROR too many
     ENDING       the exit                       -
 
@@ -19,12 +19,13 @@ ignored with a note.
   such line. The next is about the last command.
 - If a brain has answered no INFO line, it is about the last command: immediately for SWAP2BOARD, and for TURN, BEGIN
   and BOARD unless a move follows within `refusal_ms`. Such a move shows that the brain answers INFO lines.
-- RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines.
+- RESTART is refused if nothing follows within `refusal_ms`; so is SWAP2BOARD for a brain that answers INFO lines, or
+  has answered neither ABOUT nor a request.
+- Until the first answer to a request, an answer to ABOUT may be late. It shows that earlier lines were about INFO.
 """
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from functools import partial
 from typing import ClassVar
 
 from judge.base.text import decode, sentence
@@ -52,6 +53,7 @@ from judge.protocols.gomocup_words import (
     GomocupWord,
     classify,
     info_lines,
+    is_about,
     is_private,
     objection,
     parse_about,
@@ -114,6 +116,8 @@ class Gomocup:
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
         """UNKNOWN or ERROR lines that may answer earlier lines."""
+        self._about_excuses = 0
+        """The same for INFO lines and ABOUT, while an answer to ABOUT is late."""
         self._doubt: str | None = None
         """Refuses the last command after a silence of `refusal_ms`."""
         self._complaints = 0
@@ -154,7 +158,7 @@ class Gomocup:
     def _start(self) -> list[Effect]:
         self._lines.begin()
         self._board.clear()
-        self._excuses = 0
+        self._excuses = self._about_excuses = 0
         return self._command(GomocupPhase.STARTING, Wait.START, self._start_line)
 
     def _ask(self, request: StonesRequest) -> Sequence[Effect]:
@@ -173,16 +177,15 @@ class Gomocup:
 
     def _alarm(self) -> Sequence[Effect]:
         if self._phase is GomocupPhase.GREETING:
-            self._excuses += 1
-            self._complaints -= 1
+            self._about_excuses, self._excuses = self._excuses + 1, 0
             return self._greeted({})
         said, self._doubt = self._doubt, None
         if said is None:
             return ()
         match self._phase:
             case GomocupPhase.SWAPPING:
-                return self._do_without_swap2(said, Way.RESTART)
-            case GomocupPhase.RESTARTING if self._excuses:
+                return self._do_without_swap2(said)
+            case GomocupPhase.RESTARTING:
                 return self._execute_again()
             case GomocupPhase.THINKING:
                 return self._refused(said)
@@ -233,6 +236,7 @@ class Gomocup:
         effects += self._lines.take_cut()
         for number, line in enumerate(lines):
             if self._phase in UNWAITED:
+                self._read_late_answers(lines[number:])
                 return [*effects, *discarded(lines[number:])]
             if not line.strip():
                 continue
@@ -255,6 +259,9 @@ class Gomocup:
             return step(self, rest)
         if word is GomocupWord.MESSAGE:
             return [Note(decode(rest))]
+        if self._is_late_about(word, line):
+            self._late_about()
+            return self._ignored_answer()
         return [Note(sentence(f"ignored: {decode(line[:80])!r}"))]
 
     def _started(self, _rest: bytes) -> Sequence[Effect]:
@@ -273,6 +280,25 @@ class Gomocup:
         self._excuses = 0
         return self._greeted(parse_about(decode(rest[:ABOUT_CHARACTERS]).strip()))
 
+    def _is_late_about(self, word: GomocupWord, line: bytes) -> bool:
+        return word is GomocupWord.TEXT and self._about_excuses > 0 and is_about(decode(line[:ABOUT_CHARACTERS]))
+
+    def _late_about(self) -> None:
+        self._answers_info = self._answers_info or self._complaints > 0
+        self._clear_doubt()
+
+    def _read_late_answers(self, lines: Sequence[bytes]) -> None:
+        """Answers to INFO and ABOUT that arrive without a request, such as those of a brain that ponders."""
+        for line in lines:
+            if not self._about_excuses:
+                return
+            word = classify(line)[0]
+            if word in (GomocupWord.ERROR, GomocupWord.UNKNOWN):
+                self._about_excuses -= 1
+                self._complaints += 1
+            elif self._is_late_about(word, line):
+                self._late_about()
+
     def _about_unknown(self, _rest: bytes) -> Sequence[Effect]:
         excused = self._excused()
         if excused:
@@ -283,12 +309,13 @@ class Gomocup:
         return self._excused() or self._greeted({})
 
     def _greeted(self, about: dict[str, str]) -> Sequence[Effect]:
-        self._answers_info = self._complaints > 0
+        # One of them may be about ABOUT if it has no other answer.
+        self._answers_info = self._complaints > (1 if self._about_excuses else 0)
         self._phase = GomocupPhase.IDLE
         return [Ready(about)]
 
     def _restarted(self, _rest: bytes) -> Sequence[Effect]:
-        self._excuses = 0
+        self._excuses = self._about_excuses = 0
         self._board.clear()
         return self._put_position()
 
@@ -309,7 +336,7 @@ class Gomocup:
     def _moved(self, rest: bytes) -> Sequence[Effect]:
         ((x, y),) = squares_in(rest)
         self._excuses = 0
-        self._answers_info = self._answers_info or self._doubt is not None
+        self._clear_doubt()
         self._board.add((x, y))
         request = self._request
         if not isinstance(request, LayStones):
@@ -350,26 +377,32 @@ class Gomocup:
         stays = len(squares) == 1 and isinstance(self._request, AnswerSwap)
         return self._answered(Stone(*squares[0]) if stays else Stones(squares), say_squares(squares, rest))
 
-    def _swap2_refused(self, _rest: bytes, way: Way = Way.RESTART) -> Sequence[Effect]:
-        doubted = self._doubted() if self._answers_info else ()
-        return doubted or self._do_without_swap2(self._said, way)
+    def _swap2_refused(self, _rest: bytes) -> Sequence[Effect]:
+        doubted = self._doubted() if self._answers_info or self._about_excuses else ()
+        return doubted or self._do_without_swap2(self._said)
 
-    def _do_without_swap2(self, said: str, way: Way) -> Sequence[Effect]:
+    def _do_without_swap2(self, said: str) -> Sequence[Effect]:
         # Gomoku AI protocol, UNKNOWN: the manager tries a mandatory command. Each unread line of the optional one may
-        # still cause an UNKNOWN.
+        # still cause an UNKNOWN. After RESTART, a late answer to SWAP2BOARD is not read as the answer to BOARD.
         self._excuses = max(0, self._excuses - 1) + len(self._request.stones) + 1
-        asked = self._restart() if way is Way.RESTART else self._put_position()
-        return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *asked]
+        return [Note(f"SWAP2BOARD was answered by {said[:80]!r}: asked by BEGIN or BOARD"), *self._restart()]
 
     def _answered(self, decision: Stone | Stones | Swap, said: str) -> list[Effect]:
         self._phase = GomocupPhase.IDLE
         self._excuses = 0
+        self._clear_doubt()
         return [Answer(Reply(ReplyKind.DECIDED, said, decision, self._complaint))]
 
     def _excused(self) -> Sequence[Effect]:
-        if self._excuses == 0:
+        if self._about_excuses:
+            self._about_excuses -= 1
+        elif self._excuses:
+            self._excuses -= 1
+        else:
             return ()
-        self._excuses -= 1
+        return self._ignored_answer()
+
+    def _ignored_answer(self) -> Sequence[Effect]:
         return [Note(sentence(f"ignored: {self._said[:80]!r}, taken for an answer to an earlier line"))]
 
     def _doubted(self) -> Sequence[Effect]:
@@ -378,6 +411,12 @@ class Gomocup:
             return ()
         self._doubt = self._said
         return [*excused, WakeAfter(self._options.refusal_ms)]
+
+    def _clear_doubt(self) -> None:
+        """After an answer: the line in doubt was about an earlier line, and an answer to ABOUT comes no more."""
+        self._about_excuses = 0
+        self._answers_info = self._answers_info or self._doubt is not None
+        self._doubt = None
 
     def _say(self, *lines: str) -> Write:
         return Write((self._end.join(lines) + self._end).encode())
@@ -402,7 +441,7 @@ STEPS: dict[tuple[GomocupPhase, GomocupWord], Callable[[Gomocup, bytes], Sequenc
     (GomocupPhase.SWAPPING, GomocupWord.SWAP): Gomocup._swapped,
     (GomocupPhase.SWAPPING, GomocupWord.MANGLED): Gomocup._mangled,
     (GomocupPhase.SWAPPING, GomocupWord.ERROR): Gomocup._swap2_refused,
-    (GomocupPhase.SWAPPING, GomocupWord.UNKNOWN): partial(Gomocup._swap2_refused, way=Way.THINK),
+    (GomocupPhase.SWAPPING, GomocupWord.UNKNOWN): Gomocup._swap2_refused,
     (GomocupPhase.THINKING, GomocupWord.MOVE): Gomocup._moved,
     (GomocupPhase.THINKING, GomocupWord.SQUARES): Gomocup._set_stones,
     (GomocupPhase.THINKING, GomocupWord.MANGLED): Gomocup._mangled,

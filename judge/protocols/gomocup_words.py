@@ -109,6 +109,11 @@ def parse_about(text: str) -> dict[str, str]:
     return pairs or ({"text": text} if text else {})
 
 
+def is_about(text: str) -> bool:
+    """Whether it is an answer to ABOUT in the protocol's form: pairs such as `name="X"`."""
+    return _ABOUT_PAIR.search(text) is not None
+
+
 def is_private(line: bytes) -> bool:
     """DEBUG is for the author only (Gomoku AI protocol)."""
     return _DEBUG.match(line) is not None

@@ -40,6 +40,13 @@ def running(tmp_path: Path) -> Iterator[Cup]:
         yield cup
 
 
+@pytest.fixture(params=["sqlite", *of_evidence("postgresql")])
+def store_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Request it before `temporary`, which the user of a PostgreSQL server cannot enter."""
+    with database(request.param) as url:
+        yield url
+
+
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "temporary"
@@ -138,9 +145,9 @@ def test_restore_killed_at_any_moment_leaves_all_or_nothing(running: Cup, tmp_pa
     assert [] == left_in(temporary)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", *of_evidence("postgresql")])
-def test_export_killed_at_any_moment_is_repeated(kind: str, tmp_path: Path, temporary: Path) -> None:
-    with database(kind) as url, Cup(tmp_path / "cup", STRONG_TO_WEAK, more=f'store = "{url}"', drawn=nothing) as cup:
+def test_export_killed_at_any_moment_is_repeated(store_url: str, tmp_path: Path, temporary: Path) -> None:
+    store = f'store = "{store_url}"'
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK, more=store, drawn=nothing) as cup:
         make_key(cup.folder / KEY_FILE)
         cup.play(4)
         plan, exports = str(cup.planned.path), cup.folder / EXPORTS

@@ -23,6 +23,9 @@ SCRIPTS = {
         < name="SomeBrain", version="1.0", author="Nymand"
         = ready name="SomeBrain", version="1.0", author="Nymand"
     """,
+    # INFO or ABOUT takes longer than the judge waits for it.
+    "late": "@ started\n! alarm\n= ready",
+    "late thinking": "@ late\n? place\n> INFO time_left 90000 | BEGIN\n= await turn",
     "thinking": "@ greeted\n? place\n> INFO time_left 90000 | BEGIN\n= await turn",
     "played": "@ thinking\n< 10,10\n= 10,10",
 }
@@ -139,6 +142,61 @@ TALKS = {
         < UNKNOWN => wake after 300
         ! alarm
         = refused UNKNOWN
+    """,
+    # Rapfi does not know the rules 8 and 9, and allocates its memory before it answers.
+    "a late answer to ABOUT shows that an ERROR was about INFO": r"""
+        @ late thinking
+        < ERROR Unknown rule id: 9 => wake after 1000
+        < name="Rapfi", version="x" => note ignored: 'name="Rapfi", version="x"', taken for an answer to an earlier line
+        ! alarm
+        < 7,7 => 7,7
+        ? place 7,7 8,8 => INFO time_left 90000 | TURN 8,8
+        < ERROR INFO
+        ! alarm
+        < 9,9 => 9,9
+    """,
+    "a late answer to ABOUT without a request shows what an earlier ERROR was about": r"""
+        @ late
+        < ERROR rule\nname="Rapfi" => note discarded: 2 line(s) without a request, first 'ERROR rule'
+        ? place => INFO time_left 90000 | BEGIN
+        < ERROR INFO
+        ! alarm
+        < 7,7 => 7,7
+    """,
+    "after a late answer to ABOUT one ERROR is about INFO time_left and the next refuses": r"""
+        @ late thinking
+        < ERROR rule\nname="x"
+        < ERROR time_left
+        < name="x"
+        < ERROR BEGIN => refused ERROR BEGIN
+    """,
+    "a late answer to ABOUT excuses no ERROR that follows": r"""
+        @ late thinking
+        < name="x"
+        < ERROR I cannot play on => wake after 1000
+        < name="x"
+        ! alarm
+        = refused ERROR I cannot play on
+    """,
+    "text that is no answer to ABOUT excuses no ERROR": r"""
+        @ late thinking
+        < ERROR I cannot play on\nname = x => wake after 1000
+        ! alarm
+        = refused ERROR I cannot play on
+    """,
+    "a second answer to ABOUT excuses no ERROR": r"""
+        @ thinking
+        < ERROR I cannot play on\nname="x" => wake after 1000
+        ! alarm
+        = refused ERROR I cannot play on
+    """,
+    "an answer to ABOUT after the first move excuses no ERROR": r"""
+        @ late thinking
+        < 7,7 => 7,7
+        ? place 7,7 8,8 => INFO time_left 90000 | TURN 8,8
+        < ERROR I cannot play on\nname="x" => wake after 1000
+        ! alarm
+        = refused ERROR I cannot play on
     """,
     "a move that follows an ERROR counts": "@ thinking\n< ERROR unknown key\n< 10,10\n= 10,10\n! alarm\n= nothing",
     "an ERROR to a later move may be chatter": r"""

@@ -29,10 +29,15 @@ SCRIPTS = {
     """,
     # How a brain without SWAP2BOARD is asked for the fourth stone.
     "board": "> INFO time_left 90000 | BOARD | 7,7,2 | 8,7,1 | 9,9,2 | DONE\n= await turn",
+    # INFO or ABOUT takes longer than the judge waits for it.
+    "late": "@ started\n! alarm\n= ready",
+    "late laying": "@ late\n? lay\n> INFO time_left 90000 | SWAP2BOARD | DONE\n= await turn",
     # A brain without SWAP2BOARD has laid three stones by mandatory commands.
     "laid": """
         @ laying
         < UNKNOWN
+        > RESTART
+        < OK
         > INFO time_left 90000 | BEGIN
         < 7,7
         > RESTART
@@ -73,14 +78,93 @@ TALKS = {
         @ board
         < 1,1 => 1,1
     """,
-    "UNKNOWN once": "@ swapping\n< UNKNOWN command\n@ board\n< 8,8\n= 8,8",
-    "UNKNOWN to each line": "@ swapping\n< UNKNOWN\n@ board\n< UNKNOWN\\nUNKNOWN\\nUNKNOWN\n< UNKNOWN\n< 8,8\n= 8,8",
+    "UNKNOWN once": "@ swapping\n< UNKNOWN command\n> RESTART\n< OK\n@ board\n< 8,8\n= 8,8",
+    "UNKNOWN to each line": """
+        @ swapping
+        < UNKNOWN
+        > RESTART
+        < UNKNOWN\\nUNKNOWN\\nUNKNOWN
+        < UNKNOWN
+        < OK
+        @ board
+        < 8,8 => 8,8
+    """,
+    # The first UNKNOWN was about INFO time_left.
+    "stones that follow UNKNOWN are not the answer to BEGIN": """
+        @ laying
+        < UNKNOWN INFO
+        > RESTART
+        < 7,7 8,7 9,9
+        < OK
+        > INFO time_left 90000 | BEGIN
+        < 7,7
+        > RESTART
+        < OK
+        > INFO time_left 90000 | BOARD | 7,7,2 | DONE
+    """,
+    "a stone that follows UNKNOWN is not the answer to BOARD": """
+        @ swapping
+        < UNKNOWN INFO
+        > RESTART
+        < 8,8\\nOK
+        @ board
+        < 8,6 => 8,6
+        ? place 7,7 8,7 9,9 8,6 1,1 opening=4 => INFO time_left 90000 | TURN 1,1
+        < 2,2 => 2,2
+    """,
+    "one UNKNOWN to SWAP2BOARD and one to RESTART: a new process": """
+        @ laying
+        < UNKNOWN
+        > RESTART
+        < UNKNOWN => wake after 1000
+        ! alarm => END
+        = respawn
+        > START 15
+        = await start
+    """,
+    "a late answer to INFO is no answer to SWAP2BOARD": """
+        @ late laying
+        < UNKNOWN game_type => wake after 1000
+        < name="swapper"
+        ! alarm
+        < 7,7 8,7 9,9 => 7,7 8,7 9,9
+    """,
+    "late answers to INFO show that the next UNKNOWN is about time_left": """
+        @ late laying
+        < UNKNOWN game_type\\nname="swapper"
+        < UNKNOWN time_left => wake after 1000
+        < 7,7 8,7 9,9 => 7,7 8,7 9,9
+    """,
+    "UNKNOWN without an answer to ABOUT is about SWAP2BOARD if nothing follows": """
+        @ late laying
+        < UNKNOWN => wake after 1000
+        ! alarm => RESTART
+        = await start
+        < OK
+        > INFO time_left 90000 | BEGIN
+        < 7,7
+        > RESTART
+    """,
+    "only the first late answer to ABOUT counts": """
+        @ late laying
+        < name="a"
+        < UNKNOWN
+        > RESTART
+        < name="a"\\nUNKNOWN => wake after 1000
+        < name="a"
+        ! alarm => END
+        = respawn
+        > START 15
+        = await start
+    """,
     "the first UNKNOWN of a brain that answers INFO is about time_left": """
         @ swapping, answers info
         < UNKNOWN INFO => wake after 1000
         < UNKNOWN SWAP2BOARD
-        @ board
+        > RESTART
         < UNKNOWN\\nUNKNOWN\\nUNKNOWN\\nUNKNOWN
+        < OK
+        @ board
         < 8,8 => 8,8
     """,
     # An answer that comes all the same is parted by RESTART from that to BOARD.
@@ -157,6 +241,8 @@ TALKS = {
     "a brain that stays white has the position and gets a TURN": """
         @ swapping
         < UNKNOWN
+        > RESTART
+        < OK
         @ board
         < 8,8 => 8,8
         ? place 7,7 8,7 9,9 8,8 1,1 opening=4 => INFO time_left 90000 | TURN 1,1

@@ -9,9 +9,12 @@ from itertools import pairwise
 import pytest
 
 from judge.games.types import Verdict
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec
 from judge.record.transcript import EntryKind
+from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
-from judge.testing import Act, Agent, Do, Say, exits
+from judge.testing import Act, Agent, Do, Say, exits, scripted_seats
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, play, spec
 
 HOURS = {"turn_ms": 7_200_000, "match_ms": 7_200_000}
@@ -192,6 +195,98 @@ def test_a_move_after_an_error_counts_at_the_last_moment_and_the_deadline_is_kep
 
     play(brain(*BLACK_ROW[1:], BEGIN=late), brain(*WHITE_ROW)).assert_won()
     play(brain(BEGIN=[Say(b"ERROR\n")]), brain(), spec(clock=short)).assert_lost(0, Verdict.TURN_TIME)
+
+
+def unpunctual(agent: Agent, *acts: Act) -> Agent:
+    """The brain with acts at INFO rule that take longer than the judge waits for the answer to ABOUT."""
+    return lambda line: acts if line.startswith("INFO rule") else agent(line)
+
+
+@pytest.mark.parametrize("late_ms", [300, 1300, 2500])
+def test_brain_that_is_slow_to_read_info_is_not_refused_for_its_error(late_ms: int) -> None:
+    black = unpunctual(brain(*BLACK_ROW, ms=1500), Say(b"ERROR Unknown rule id: 9\n", late_ms))
+
+    played = play(black, brain(*WHITE_ROW))
+
+    played.assert_won()
+    assert not verify(played.file()).problems
+
+
+def placer(slow_line: str, word: bytes) -> Agent:
+    """A brain with SWAP2BOARD that answers the first line of a kind late, and plays its first free square."""
+    column = [f"7,{y}" for y in range(7, 15)]
+    is_swap2 = is_late = False
+    stones: set[str] = set()
+
+    def move() -> list[Act]:
+        at = next(at for at in column if at not in stones)
+        stones.add(at)
+        return [Say(at.encode() + b"\n", 300)]
+
+    def hear(line: str) -> Sequence[Act]:
+        nonlocal is_swap2, is_late
+        if line.startswith(slow_line) and not is_late:
+            is_late = True
+            return [Say(word + b"\n", 1300)]
+        match line.split():
+            case ["START" | "RESTART", *_]:
+                stones.clear()
+                return [Say(b"OK\n")]
+            case ["ABOUT"]:
+                return [Say(b'name="placer"\n')]
+            case ["SWAP2BOARD"]:
+                is_swap2 = True
+            case ["DONE"] if is_swap2:
+                is_swap2 = False
+                return [Say(b"7,7 7,8 7,9\n", 300)]
+            case ["BEGIN" | "DONE"]:
+                return move()
+            case ["TURN", at]:
+                stones.add(at)
+                return move()
+            case ["END"]:
+                return exits(0)
+            case [row] if "," in row:
+                stones.add(row.rpartition(",")[0])
+        return []
+
+    return hear
+
+
+@pytest.mark.parametrize("word", [b"UNKNOWN", b"ERROR"])
+@pytest.mark.parametrize("slow_line", ["INFO game_type", "INFO time_left"])
+def test_late_answer_to_info_does_not_shift_the_answers_to_swap2board(slow_line: str, word: bytes) -> None:
+    seats = scripted_seats("gomocup", ("black", "white"))
+    game_spec = GameSpec(seats=seats, policy=load_policy("gomocup-swap2"))
+
+    played = play(placer(slow_line, word), brain("SWAP", "0,0", "2,0", "4,0", "6,0", "8,0"), game_spec)
+
+    assert [None, None] == played.faults
+    assert ["7,7 7,8 7,9", "SWAP", "7,10", "0,0", "7,11"] == played.said[:5]
+    assert not verify(played.file()).problems
+
+
+NAME = b'name="x"\n'
+
+
+@pytest.mark.parametrize(
+    ("says", "verdict"),
+    [
+        ([Say(b"ERROR hm\n"), Say(NAME, 900)], Verdict.TURN_TIME),
+        ([Say(b"ERROR hm\n"), Say(NAME, 900), *[Say(b"ERROR hm\n", 900), Say(NAME, 900)] * 9], Verdict.REFUSED),
+        ([Say(NAME, 900), Say(b"ERROR hm\n"), *[Say(NAME, 900)] * 9], Verdict.REFUSED),
+        ([Say(b"ERROR hm\n"), Say(NAME, 1100)], Verdict.REFUSED),
+    ],
+)
+def test_brain_gains_no_time_by_a_late_answer_to_about(says: list[Act], verdict: Verdict) -> None:
+    clock = {"turn_ms": 5000, "tolerance_ms": 0}
+    silent = play(brain(ABOUT=[], BEGIN=[]), brain(), spec(clock=clock))
+    silent.assert_lost(0, Verdict.TURN_TIME)
+
+    played = play(brain(ABOUT=[], BEGIN=says), brain(), spec(clock=clock))
+
+    played.assert_lost(0, verdict)
+    assert played.referee.sides[0].clock.charged_ns <= silent.referee.sides[0].clock.charged_ns
 
 
 def test_only_the_seat_to_move_runs_and_its_request_is_written_before() -> None:
