@@ -16,10 +16,11 @@ import smtplib
 import socket
 import ssl
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime
+from email.errors import MessageError
 from email.message import EmailMessage
 from email.policy import SMTP
 from pathlib import Path
@@ -159,14 +160,22 @@ def send_mail(
     """Send a mail. `notice` is the id in the Message-ID, the same in retries. `unsubscribe` is an address, as in RFC
     8058. Raises NotDeliveredError.
     """
-    message = EmailMessage(SMTP)
-    message["From"], message["To"], message["Subject"] = policy.sender, to, subject
-    message["Message-ID"] = f"<{notice}@{policy.sender.rpartition('@')[2]}>"
-    message["Auto-Submitted"] = "auto-generated"
+    headers = {
+        "From": policy.sender,
+        "To": to,
+        "Subject": subject,
+        "Message-ID": f"<{notice}@{policy.sender.rpartition('@')[2]}>",
+        "Auto-Submitted": "auto-generated",
+    }
     if unsubscribe:
-        message["List-Unsubscribe"] = f"<{unsubscribe}>"
-        message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    message.set_content(text)
+        headers |= {
+            "List-Unsubscribe": f"<{unsubscribe}>",
+            "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        }
+    try:
+        message = _message(headers, text)
+    except (ValueError, MessageError) as error:
+        raise NotDeliveredError(f"no mail can be made of it ({type(error).__name__})") from error
     host, _, port = policy.smtp.rpartition(":")
     try:
         if policy.security == "tls":
@@ -180,9 +189,19 @@ def send_mail(
             if policy.user:
                 server.login(policy.user, password)
             server.send_message(message)
-    except (OSError, smtplib.SMTPException) as error:
+    except (OSError, ValueError, MessageError, smtplib.SMTPException) as error:
         # The server's message may reveal the organiser's network.
         raise NotDeliveredError(f"{MAIL_SERVER} did not take it ({type(error).__name__})") from error
+
+
+def _message(headers: Mapping[str, str], text: str) -> EmailMessage:
+    """Raises ValueError, MessageError."""
+    message = EmailMessage(SMTP)
+    for name, value in headers.items():
+        # EmailMessage and mail readers decode encoded words (RFC 2047), also to line ends.
+        message[name] = value.replace("=?", "= ?")
+    message.set_content(text)
+    return message
 
 
 class NoticeSender(ServiceLoop):
@@ -281,7 +300,7 @@ class NoticeSender(ServiceLoop):
 
     def _failed(self, together: Sequence[Notice], why: str) -> str:
         limits = (self._policy.tries, self._policy.again_s)
-        states = [self._notices.fail(each.id, None, why, *limits).state for each in together]
+        states = [self._notices.not_sent(each.id, why, *limits) for each in together]
         return states[0]
 
     def _carry(self, notice: Notice, together: Sequence[Notice]) -> None:

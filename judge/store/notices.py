@@ -42,6 +42,8 @@ SEND_NOW = "0"
 """Due time of a notice that waits for no other result; earlier than any event."""
 MESSAGE = "message"
 """Kind of an organiser's notice, and action of the order."""
+TEST = "test"
+"""Kind of the first notice to a target."""
 FAILURES_IN_A_ROW = 3
 _READ_AT_ONCE = 500
 
@@ -131,11 +133,13 @@ class Notices(Queue[Notice], TakesOrders):
         return NoticeTargets() if row is None else value_of(NoticeTargets, row)
 
     def set_webhook(self, author: str, url: str, secret: str) -> None:
-        """Set or remove (empty) an author's webhook, and send a first notice. Notices to the old one are given up."""
+        """Set or remove (empty) an author's webhook. A new URL gets a first notice, and notices to the former one are
+        given up. For the same URL only the secret changes.
+        """
         self._set(author, WEBHOOK, url, webhook=url, secret=secret if url else "")
 
     def set_email(self, author: str, address: str) -> None:
-        """Set or remove (empty) an author's e-mail address, and send a first notice."""
+        """Set or remove (empty) an author's e-mail address. A new one gets a first notice."""
         self._set(author, MAIL, address, email=address)
 
     def unsubscribe(self, notice: str) -> bool:
@@ -197,16 +201,22 @@ class Notices(Queue[Notice], TakesOrders):
     def _set(self, author: str, channel: str, target: str, **values: str) -> None:
         with self._writing() as connection:
             inner = self._inside(connection)
-            kept = {**asdict(inner.targets(author)), **values}
+            former = asdict(inner.targets(author))
+            kept = {**former, **values}
             of_author = (notice_targets.c.contest == self._contest, notice_targets.c.author == author)
             connection.execute(delete(notice_targets).where(*of_author))
             connection.execute(insert(notice_targets).values(contest=self._contest, author=author, **kept))
-            waits = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
-            waiting = update(notices).where(*waits, notices.c.state == WAITING)
+            if former == {**kept, "secret": former["secret"]}:
+                return
+            of_channel = (notices.c.contest == self._contest, notices.c.author == author, notices.c.channel == channel)
+            # A mail's notice stays: the link in the mail names it.
+            is_first_call = (notices.c.channel == WEBHOOK, notices.c.kind == TEST)
+            connection.execute(delete(notices).where(*of_channel, *is_first_call))
+            waiting = update(notices).where(*of_channel, notices.c.state == WAITING)
             connection.execute(waiting.values(state=GIVEN_UP, why="its target was changed"))
             if target:
                 text = f"notices of {self._contest} for {author} come here from now on"
-                inner._insert(_Event(author, "test", self._stamp(), text, {"author": author}), channel)
+                inner._insert(_Event(author, TEST, self._stamp(), text, {"author": author}), channel)
 
     # --- events ------------------------------------------------------------------------------------------------------
 
@@ -371,8 +381,16 @@ class Notices(Queue[Notice], TakesOrders):
         return self._values(Notice, query.order_by(notices.c.at, notices.c.id).limit(MAX_DIGEST))
 
     def sent(self, notice: str) -> None:
+        """Ignores a removed notice."""
         with self._writing() as connection:
-            self._change(connection, self._row(connection, notice), SENT, "")
+            connection.execute(update(notices).where(notices.c.id == notice).values(state=SENT, why=""))
+
+    def not_sent(self, notice: str, why: str, allowed: int, again_s: float) -> str:
+        """As `fail`; return the new state, which is `GIVEN_UP` for a removed notice."""
+        with self.change() as inner:
+            if inner._first(self._all().where(notices.c.id == notice)) is None:
+                return GIVEN_UP
+            return inner.fail(notice, None, why, allowed, again_s).state
 
     def try_again(self) -> None:
         """Make due now: waiting notices, and those given up because of the organiser's mail server."""

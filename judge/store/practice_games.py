@@ -23,6 +23,7 @@ _DAY_S = 86_400
 
 FORGOTTEN = sentence("its record was removed to make room")
 GONE = sentence("its opponent no longer takes part")
+REPLACED = sentence("a newer version of the agent passed")
 _OPEN = (GameState.PENDING, GameState.RUNNING)
 
 
@@ -165,7 +166,7 @@ class PracticeGames(Queue[PracticeGame]):
     def take(self, worker: str) -> PracticeGame | None:
         """Give a worker the next game, as a new attempt.
 
-        All submissions' first games precede second ones. Withdrawn submissions' games are cancelled.
+        The author with the fewest games in the last 24 hours is first. Withdrawn submissions' games are cancelled.
         """
         with self._writing() as connection:
             active = select(entries.c.name).where(
@@ -179,9 +180,25 @@ class PracticeGames(Queue[PracticeGame]):
                 ([practice_games.c.challenged != "", practice_games.c.challenged.not_in(active)], GONE),
             ):
                 connection.execute(pending.where(*is_gone).values(state=GameState.CANCELLED, why=why))
-            due = self._all().where(self._is_due()).order_by(practice_games.c.number, practice_games.c.id).limit(1)
-            row = connection.execute(due.with_for_update(skip_locked=True)).first()
-            return None if row is None else self._take(connection, row, worker, row.why)
+            inner = self._inside(connection)
+            due = inner._all().where(inner._is_due())
+            for author in inner._turns(due):
+                games = due.where(practice_games.c.author == author)
+                ordered = games.order_by(practice_games.c.number, practice_games.c.id).limit(1)
+                row = connection.execute(ordered.with_for_update(skip_locked=True)).first()
+                if row is not None:
+                    return self._take(connection, row, worker, row.why)
+            return None
+
+    def _turns(self, due: Select[Any]) -> list[str]:
+        """Authors of due games; with equally many recent games, in the order of the requests."""
+        author, state = practice_games.c.author, practice_games.c.state
+        is_counted = (state == GameState.RUNNING) | self._is_recent(practice_games.c.ended_at, _DAY_S)
+        counts = self._all().where(is_counted).with_only_columns(author, func.count()).group_by(author)
+        recent = {row[0]: row[1] for row in self._rows(counts)}
+        first = func.min(practice_games.c.id)
+        waiting = self._rows(due.with_only_columns(author).group_by(author).order_by(first))
+        return sorted((row.author for row in waiting), key=lambda each: recent.get(each, 0))
 
     def finish(self, number: int, attempt: int, result: PracticeResult) -> None:
         """Ignores attempts that are not current."""
@@ -201,6 +218,13 @@ class PracticeGames(Queue[PracticeGame]):
             with self._writing() as connection:
                 connection.execute(of_game.values(record=None, why=FORGOTTEN))
         return len(found)
+
+
+def cancel_practice_games(connection: Connection, replaced: Select[Any]) -> None:
+    """Cancel the games that follow the checks of these submissions' numbers, in the caller's transaction."""
+    is_automatic = practice_games.c.by_author.is_(False) & (practice_games.c.state == GameState.PENDING)
+    automatic = update(practice_games).where(practice_games.c.submission.in_(replaced), is_automatic)
+    connection.execute(automatic.values(state=GameState.CANCELLED, why=REPLACED))
 
 
 def add_practice_games(

@@ -20,7 +20,7 @@ from judge.store.database import AdvisoryLock, columns_of, lock_until_commit, va
 from judge.store.files import Files
 from judge.store.lookalikes import appearances
 from judge.store.orders import TakesOrders
-from judge.store.practice_games import add_practice_games
+from judge.store.practice_games import add_practice_games, cancel_practice_games
 from judge.store.queries import Reader, announced_row
 from judge.store.queue import Queue
 from judge.store.submission_queries import RegisterReader
@@ -170,10 +170,11 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
 
     # --- processing --------------------------------------------------------------------------------------------------
 
-    def take(self, worker: str, only: int | None = None) -> Submission | None:
+    def take(self, worker: str, only: int | None = None, busy: Collection[str] = ()) -> Submission | None:
         """Start an attempt at the next due submission, or `only` this.
 
         Authors take turns by the start of their last attempt. Each author's submissions are processed singly, in order.
+        `busy` are authors whose withdrawn submissions may still be processed.
         """
         with self._writing() as connection:
             query = self._all().where(self._is_due()).order_by(submissions.c.id)
@@ -182,7 +183,7 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             rows = connection.execute(query).all()
             if only is None and rows:
                 processing = self._all().where(submissions.c.state == SubmissionState.PROCESSING)
-                busy = {row.author for row in connection.execute(processing)}
+                busy = {*busy, *(row.author for row in connection.execute(processing))}
                 begun = self._last_begun(connection)
                 rows = sorted((row for row in rows if row.author not in busy), key=lambda row: begun.get(row.author, 0))
             return self._take(connection, rows[0], worker) if rows else None
@@ -232,6 +233,8 @@ class Register(RegisterReader, Queue[Submission], TakesOrders):
             self._change(connection, row, state, why, **values)
             finished = self._row(connection, number)
             if not refusal:
+                replaced = self._called(row.author, name).where(submissions.c.id < number)
+                cancel_practice_games(connection, replaced.with_only_columns(submissions.c.id))
                 add_practice_games(connection, finished, practice, self._stamp(), by_author=False)
             return value_of(Submission, finished)
 

@@ -10,7 +10,6 @@ Equal files are one agent.
 """
 
 import hashlib
-import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -27,6 +26,7 @@ from judge.agents.store import AgentStore
 from judge.base.errors import HostError, InputError, NotReadyError, os_errors_as
 from judge.base.owner import owned_directory
 from judge.base.text import printable, sentence
+from judge.base.toml_files import toml_value
 from judge.play.venue import Slot
 from judge.record.policy import Policy
 from judge.record.spec import GameSpec
@@ -289,8 +289,8 @@ class _UploadPipeline:
             rest = manifest_text(file)
         else:
             seat = agent.seat(self.job.policy)
-            command = ", ".join(map(json.dumps, seat.command))
-            rest = f'name = {json.dumps(agent.own_name)}\ncommand = [{command}]\nruntime = "{agent.manifest.runtime}"\n'
+            values = {"name": agent.own_name, "command": seat.command, "runtime": agent.manifest.runtime}
+            rest = "".join(f"{key} = {toml_value(value)}\n" for key, value in values.items())
         line = f'line_ending = "{ending}"'
         file.write_text(f"{line}\n{rest}", encoding="utf-8")
         said = {

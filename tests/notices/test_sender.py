@@ -17,9 +17,10 @@ import pytest
 from aiosmtpd.controller import Controller
 
 from judge.base.errors import InputError
+from judge.base.text import quote
 from judge.cluster.security import make_keys
 from judge.notices.policy import NoticePolicy
-from judge.notices.sender import NoticeSender, new_secret
+from judge.notices.sender import NotDeliveredError, NoticeSender, new_secret, send_mail
 from judge.store.notices import Notice, Notices
 from judge.store.submissions import Register
 from judge.store.types import ProcessingResult, Upload
@@ -41,9 +42,9 @@ def notices(store: str) -> Iterator[Notices]:
         yield opened
 
 
-def refuse(store: str, author: str, why: str = "it loses on time") -> None:
+def refuse(store: str, author: str, why: str = "it loses on time", filename: str = "a.zip") -> None:
     with closing(Register(store, "cup")) as register:
-        taken = register.receive(Upload(author, "", "a.zip", "a" * 64, 1), worker="w")
+        taken = register.receive(Upload(author, "", filename, "a" * 64, 1), worker="w")
         register.finish(taken.id, taken.attempt, ProcessingResult(why, "", None, None, None, None))
 
 
@@ -107,6 +108,33 @@ def test_a_notice_is_given_up_in_sight_of_its_author(notices: Notices, tmp_path:
 
 
 @pytest.mark.slow
+def test_setting_a_webhook_again_and_again_adds_no_notices(notices: Notices, store: str) -> None:
+    notices.derive()
+    notices.set_email("ada", "ada@example.org")
+    for secret in ("whsec_a", "whsec_b"):
+        notices.set_webhook("ada", "https://example.org/a", secret)
+    assert "whsec_b" == notices.targets("ada").secret
+    refuse(store, "ada")
+    notices.derive()
+    notices.set_webhook("ada", "https://example.org/a", "whsec_c")
+    assert {"waiting"} == {each.state for each in notices.of("ada", 99)}
+    first = next(each for each in notices.of("ada", 99) if each.channel == "webhook" and each.kind == "test")
+    for path in "bcb":
+        notices.set_webhook("ada", f"https://example.org/{path}", "whsec_a")
+    found = {(each.channel, each.kind, each.state) for each in notices.of("ada", 99)}
+    assert {
+        ("mail", "test", "waiting"),
+        ("mail", "refused", "waiting"),
+        ("webhook", "test", "waiting"),
+        ("webhook", "refused", "given up"),
+    } == found
+    assert 4 == len(notices.of("ada", 99))
+    notices.set_webhook("ada", "", "")
+    assert 3 == len(notices.of("ada", 99))
+    notices.sent(first.id)
+    assert "given up" == notices.not_sent(first.id, "late", 3, 0)
+
+
 def test_hanging_receiver_delays_no_other(notices: Notices, tmp_path: Path) -> None:
     with (
         receiving(never) as hanging,
@@ -176,6 +204,38 @@ def test_author_is_notified_by_mail(notices: Notices, store: str, tmp_path: Path
     assert mails[2]["Subject"].startswith("[cup] submission 1 (a.zip) was refused: it is slow")
     assert mails[2]["Bcc"] is None
     assert "\x1b" not in mails[2].get_content()
+
+
+@pytest.mark.parametrize(
+    "decoded", ["\nContent-Type:_text/html", "\n\n<h1>an_injected_body</h1>", "\r\nBcc:_eve@example.org"]
+)
+def test_encoded_word_of_an_agent_or_a_file_name_adds_nothing_to_a_mail(
+    notices: Notices, store: str, tmp_path: Path, decoded: str
+) -> None:
+    word = f"=?utf-8?q?{decoded.replace(chr(13), '=0D').replace(chr(10), '=0A')}?="
+    with (
+        mail_server() as (port, mailbox),
+        sending(notices, tmp_path, smtp=f"127.0.0.1:{port}", security="none", sender="judge@example.org"),
+    ):
+        notices.set_email("ada", "ada@example.org")
+        ended(notices, "ada", 1)
+        refuse(store, "ada", f"{quote(word)} cannot be read as a square")
+        ended(notices, "ada", 2)
+        refuse(store, "ada", "it is slow", filename=f"{word} {word}.zip")
+        found = ended(notices, "ada", 3)
+    assert {"sent"} == {each.state for each in found}
+    first, *mails = [message_from_bytes(data, policy=default) for _, data in mailbox.mails[1:]]
+    for mail, part in zip(mails, ("cannot be read", "it is slow"), strict=True):
+        assert first.keys() == mail.keys()
+        assert first["Content-Type"] == mail["Content-Type"]
+        assert part in mail.get_content()
+        assert "utf-8?q?" in mail["Subject"]
+
+
+def test_mail_that_cannot_be_made_is_given_up_with_the_reason() -> None:
+    policy = NoticePolicy(smtp="127.0.0.1:9", security="none")
+    with pytest.raises(NotDeliveredError, match="no mail can be made of it"):
+        send_mail(policy, "", "ada@example.org", "two\nlines", "", "msg_1")
 
 
 MAILED = """

@@ -9,7 +9,7 @@ import pytest
 
 from judge.contest_games import GameState
 from judge.store.files import Files
-from judge.store.practice_games import FORGOTTEN, PracticeGame, PracticeGames, PracticeResult
+from judge.store.practice_games import FORGOTTEN, REPLACED, PracticeGame, PracticeGames, PracticeResult
 from judge.store.submissions import Register
 from judge.store.types import NotFoundError, NotNowError, TooMuchError
 from tests.store.conftest import Clock
@@ -61,6 +61,43 @@ def test_the_first_games_of_all_come_before_the_second_ones(register: Register, 
     assert [("ada", 0), ("bob", 0), ("ada", 1)] == [
         (game.author, game.number) for game in (taken(games) for _ in range(3))
     ]
+
+
+def test_author_with_many_versions_and_agents_delays_no_other_author(
+    register: Register, games: PracticeGames, clock: Clock
+) -> None:
+    for name in ("five", "six", "seven"):
+        passed(register, "mallory", name)
+    for _ in range(3):
+        game = taken(games)
+        games.finish(game.id, game.attempt, RESULT)
+    passed(register, "mallory", "eight")
+    passed(register, "bob", "nine")
+    assert ["bob", "bob", "bob", "mallory"] == [taken(games).author for _ in range(4)]
+
+    clock.passes(24 * 3600 + 1)
+    passed(register, "ada", "ten", practice=1)
+    assert ["ada", "mallory"] == [taken(games).author for _ in range(2)]
+
+
+def test_newer_version_cancels_the_games_that_followed_the_check_of_the_former(
+    register: Register, games: PracticeGames
+) -> None:
+    former, other = passed(register), passed(register, "ada", "six", practice=1)
+    taken(games)
+    newer = passed(register, "ada", "FIVE", practice=1)
+    assert [GameState.CANCELLED, GameState.CANCELLED, GameState.RUNNING] == [
+        game.state for game in games.of(former, "ada")
+    ]
+    assert REPLACED == games.of(former, "ada")[0].why
+    assert [GameState.PENDING] * 2 == [game.state for number in (other, newer) for game in games.of(number, "ada")]
+
+
+def test_newer_version_leaves_the_games_that_its_author_asked_for(register: Register, games: PracticeGames) -> None:
+    former = passed(register, practice=0)
+    games.ask(former, "ada", 2, 9)
+    passed(register)
+    assert [GameState.PENDING] * 2 == [game.state for game in games.of(former, "ada")]
 
 
 def test_only_the_current_attempt_comes_to_an_end(register: Register, games: PracticeGames) -> None:

@@ -211,8 +211,13 @@ TOML = b'name = "own"\ncommand = ["python3", "x.py"]\nruntime = "python"\n[build
     [
         pytest.param(NEEDS_LF.encode(), "pbrain-x.py", "pbrain-x", marks=evidence),
         (zipped({"x.py": NEEDS_LF.encode(), "agent.toml": TOML}), "x.zip", "own"),
+        (
+            zipped({"\N{SLIGHTLY SMILING FACE}": f"#!/usr/bin/env python3\n{NEEDS_LF}".encode()}),
+            "x.zip",
+            "slight_smile",
+        ),
     ],
-    ids=["a file", "agent.toml"],
+    ids=["a file", "agent.toml", "an emoji"],
 )
 def test_agent_that_needs_lf_plays_with_lf(send: Send, data: bytes, filename: str, called: str) -> None:
     policy = load_policy("gomocup-fastgame", ["clock.start_ms=2500", "clock.turn_ms=1000"])

@@ -22,7 +22,7 @@ from judge.contest.event_log.recorder import Recorder, record
 from judge.journal.events import SubmissionState
 from judge.submissions.service import receive_file, working
 from judge.web.player import queues
-from judge.web.player.queues import SubmissionQueue, submission_jobs
+from judge.web.player.queues import Running, SubmissionQueue, submission_jobs
 from tests.broadcast.logs import PAIR, events
 from tests.broadcast.test_recorder import end_recorder
 from tests.publish.cups import Cup
@@ -106,6 +106,58 @@ def test_failed_fork_ends_no_processing(target: str, tmp_path: Path, monkeypatch
             until(lambda: register.get(number).state is SubmissionState.PASSED, "it is not processed")
         assert not left
         assert SubmissionState.FAILED not in {entry.state for entry in register.journal(number)}
+
+
+def test_submission_for_which_the_host_is_never_ready_delays_no_start_without_end(tmp_path: Path) -> None:
+    desk = make_contest(tmp_path, "again_s = 0")
+    (tmp_path / "x.zip").write_text("unready x")
+    with closing(desk.register()) as register, working(desk) as worker:
+        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
+        with submission_jobs(desk, process, register, worker):
+            until(lambda: register.get(number).is_over, "it is tried again without end")
+        found = register.get(number)
+    assert (SubmissionState.FAILED, "no image") == (found.state, found.why)
+
+
+def test_processing_of_a_withdrawn_submission_is_ended(tmp_path: Path) -> None:
+    desk = make_contest(tmp_path, "workers = 1")
+    (tmp_path / "held.zip").write_text(f"hold {tmp_path / 'never'} x")
+    (tmp_path / "x.zip").write_text("good x")
+    with closing(desk.register()) as register, working(desk) as worker:
+        first = receive_file(desk, register, tmp_path / "held.zip", "", "ada", "").submission.id
+        with submission_jobs(desk, process, register, worker):
+            until(lambda: register.get(first).state is SubmissionState.PROCESSING, "it is not processed")
+            register.withdraw(first, "ada", "a mistake", "ada")
+            second = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
+            until(lambda: register.get(second).state is SubmissionState.PASSED, "the worker is not free")
+        assert SubmissionState.WITHDRAWN is register.get(first).state
+
+
+def test_author_has_no_turn_while_a_withdrawn_submission_is_processed(tmp_path: Path) -> None:
+    desk = make_contest(tmp_path, "again_s = 0")
+    for name in ("a.zip", "b.zip", "c.zip"):
+        (tmp_path / name).write_text(f"good {name}")
+    with closing(desk.register()) as register, working(desk) as worker, closing(Worker[Any]()) as idle:
+        for name, author in (("a.zip", "ada"), ("b.zip", "ada"), ("c.zip", "bob")):
+            receive_file(desk, register, tmp_path / name, "", author, "")
+        queue = SubmissionQueue(desk, process, register, worker)
+        first = queue.take([])
+        assert first is not None
+        run = Running(first, idle, 0.0)
+        assert "" == queue.must_end(run)
+        register.release(first.id, first.attempt, "its process was lost")
+        again = register.take(worker, first.id)
+        assert again is not None
+        assert "another process began it again" == queue.must_end(run)
+        register.withdraw(first.id, "ada", "a mistake", "ada")
+        assert "it was withdrawn" == queue.must_end(run)
+        bobs = queue.take([first])
+        assert bobs is not None
+        assert "bob" == bobs.author
+        assert queue.take([first, bobs]) is None
+        adas = queue.take([bobs])
+        assert adas is not None
+        assert "b.zip" == adas.filename
 
 
 @pytest.mark.slow

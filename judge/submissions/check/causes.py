@@ -1,7 +1,7 @@
 """Causes of faults, and the error and its place, from an agent's output."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from judge.base.text import sentence
 from judge.submissions.complaints import PYTHON_2, PYTHON_2_ERROR
@@ -140,7 +140,7 @@ def _at(error: str, place: re.Match[str] | None) -> str:
     return error if place is None else f"{error} in {place[1]}, line {place[2]}"
 
 
-def _first(pattern: re.Pattern[str], lines: Sequence[str]) -> re.Match[str] | None:
+def _first(pattern: re.Pattern[str], lines: Iterable[str]) -> re.Match[str] | None:
     return next((found for line in lines if (found := pattern.match(line))), None)
 
 
@@ -154,10 +154,10 @@ def _python(lines: Sequence[str]) -> str:
 
 
 def _java(lines: Sequence[str]) -> str:
-    for number, line in enumerate(lines):
-        if (error := _JAVA_ERROR.match(line)) and (place := _first(_JAVA_PLACE, lines[number + 1 :])):
-            return _at(error[1], place)
-    return ""
+    rest = iter(lines)
+    error = _first(_JAVA_ERROR, rest)
+    place = _first(_JAVA_PLACE, rest)
+    return "" if error is None or place is None else _at(error[1], place)
 
 
 def _go(lines: Sequence[str]) -> str:

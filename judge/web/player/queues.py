@@ -61,8 +61,8 @@ class JobQueue(Protocol[Job]):
     def sweep(self, running: list[Job]) -> None:
         """Put back the jobs of processes that ended; `running` are those of this process."""
 
-    def take(self) -> Job | None:
-        """The next due job, which is now this process's."""
+    def take(self, running: list[Job]) -> Job | None:
+        """The next due job, which is now this process's; `running` as of `sweep`."""
 
     def start(self, job: Job, worker: Worker[Any]) -> None:
         """Start its task in a worker."""
@@ -115,7 +115,10 @@ class BackgroundJobs(ServiceLoop, Generic[Job]):
             if time.monotonic() - self._swept_at > SWEEP_INTERVAL_S:
                 self._queue.sweep([run.job for run in self.running])
                 self._swept_at = time.monotonic()
-            while self._idle and time.monotonic() >= self._take_at and (job := self._queue.take()) is not None:
+            while self._idle and time.monotonic() >= self._take_at:
+                job = self._queue.take([run.job for run in self.running])
+                if job is None:
+                    break
                 self._start(job)
         except Exception:
             self._swept_at = -SWEEP_INTERVAL_S  # the queue may have other jobs of this process
@@ -178,17 +181,25 @@ class SubmissionQueue:
         for number in requeue_lost(self.directory, self.register, self.worker, kept):
             log.warning("its process ended; it is processed again", submission=number)
 
-    def take(self) -> Submission | None:
-        return self.register.take(self.worker)
+    def take(self, running: Sequence[Submission]) -> Submission | None:
+        return self.register.take(self.worker, busy=[job.author for job in running])
 
     def start(self, job: Submission, worker: Worker[SubmissionState]) -> None:
         log.info("processing", submission=job.id, attempt=job.attempt, author=job.author)
         worker.start(process_job, self.directory, self.process, job, self.practice)
 
     def must_end(self, run: Running[Submission]) -> str:
-        """A submission has limited time."""
+        """A submission has limited time, which a withdrawal or another attempt ends."""
+        if why := self._replaced(run.job):
+            return why
         limit_s = self.directory.intake.process_s
         return f"it took more than {limit_s:g} s" if run.spent_s > limit_s else ""
+
+    def _replaced(self, job: Submission) -> str:
+        stored = self.register.get(job.id)
+        if stored.state is SubmissionState.WITHDRAWN:
+            return "it was withdrawn"
+        return "" if stored.attempt == job.attempt else "another process began it again"
 
     def ended(self, job: Submission, result: SubmissionState) -> bool:
         """The worker has stored its state."""
@@ -198,6 +209,9 @@ class SubmissionQueue:
     def failed(self, run: Running[Submission], error: Exception, why: str) -> None:
         """Store why; it is due again, unless it failed too often."""
         taken, intake = run.job, self.directory.intake
+        if replaced := self._replaced(taken):
+            log.info("its processing was ended", submission=taken.id, attempt=taken.attempt, why=replaced)
+            return
         if why:
             steps = self.register.steps(taken)
             why += f"; the last step was {steps[-1].stage}" if steps else ""
@@ -227,7 +241,7 @@ class PracticeQueue:
         for number in requeue_lost(self.directory, self.games):
             log.warning("the process that played it ended; it is played again", practice_game=number)
 
-    def take(self) -> bool | None:
+    def take(self, _running: Sequence[bool]) -> bool | None:
         """True if a game is due."""
         return self.games.is_due() or None
 

@@ -1,9 +1,12 @@
 """Parts of a report: the error in an agent's last lines, the advice for an illegal move, the clocks of a check."""
 
+import re
+
 import pytest
 
 from judge.games.types import Verdict
 from judge.record.policy import load_policy
+from judge.submissions.check import causes
 from judge.submissions.check.causes import headline
 from judge.submissions.check.diagnosis import fix_for
 from judge.submissions.check.interview import hurried
@@ -77,6 +80,27 @@ def test_last_lines_have_a_headline(case: str) -> None:
     text, expected = CASES[case]
 
     assert expected == headline([line.strip() for line in text.splitlines() if line.strip()])
+
+
+class _Counting:
+    """A pattern that counts its matches."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self._pattern = pattern
+        self.matches = 0
+
+    def match(self, line: str) -> re.Match[str] | None:
+        self.matches += 1
+        return self._pattern.match(line)
+
+
+def test_headline_is_searched_once_through_the_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    patterns = {name: _Counting(each) for name, each in vars(causes).items() if isinstance(each, re.Pattern)}
+    for name, pattern in patterns.items():
+        monkeypatch.setattr(causes, name, pattern)
+    lines = ["a.Error", "A.Error: x", "AError: x"] * 25
+    headline(lines)
+    assert {name for name, pattern in patterns.items() if pattern.matches > len(lines)} == set()
 
 
 def test_equal_crashes_are_shown_once() -> None:
