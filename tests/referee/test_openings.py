@@ -139,12 +139,12 @@ def test_time_left_is_the_rest_at_each_request_of_a_turn() -> None:
     """Gomoku AI protocol, INFO: the remaining time, sent before every BEGIN and BOARD, though one turn goes on."""
     played = swap2(old("0,0", "5,5", "1,0", ms=400), brain("SWAP"))
 
-    time_lines = [f"INFO time_left {119_999 - 400 * waits}" for waits in (0, 1, 4, 6, 8)]
+    time_lines = [f"INFO time_left {119_999 - 400 * waits}" for waits in (0, 3, 5, 7, 9)]
     assert time_lines == played.heard(0, "INFO time_left")[:5]
 
 
 def replaced(end: Sequence[Act], world: type[World] = World) -> Game:
-    """Black has neither SWAP2BOARD nor RESTART: its process is replaced before each of its stones."""
+    """Black has neither SWAP2BOARD nor RESTART: its process is replaced after UNKNOWN and before each later stone."""
     first = old("0,0", "5,5", "1,0", "0,1", RESTART=[Say(b"UNKNOWN\r\n")], END=end)
     played = Game(world(first, brain("SWAP", "9,9")), options(rule="standard", swap="swap2"))
     assert ["0,0 5,5 1,0", "SWAP"] == played.said[:2]
@@ -172,7 +172,7 @@ def test_brain_without_restart_gets_the_end_grace_at_no_charge() -> None:
     """Gomoku AI protocol, END: the manager waits until the brain is finished. Each stone costs it 300 ms here."""
     played = replaced([Say(b"saved 7,7\r\n8,8\r\n", 200), *exits(0, 100)])
 
-    assert [["RESTART", "END"]] * 3 == [body.heard[-2:] for body in played.world.before]
+    assert [["RESTART", "END"]] * 4 == [body.heard[-2:] for body in played.world.before]
     assert [] == played.world.killed
     opponent = EntryKind.STARTED
     for entry in played.world.entries:
