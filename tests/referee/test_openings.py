@@ -1,6 +1,7 @@
 """Swaps and sizes through the referee, with scripted brains: who plays what, and that a replay agrees."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_a_brain_that_refuses_every_size_is_refused() -> None:
 SIZES = {"width": 20, "height": 20, "other_sizes": [19, 18, 17, 16, 15]}
 
 
-def resizable(**sections: object) -> GameSpec:
+def resizable(**sections: Any) -> GameSpec:
     return spec(game={"name": "gomoku", "options": SIZES}, **sections)
 
 
