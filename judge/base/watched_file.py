@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import Generic, TypeVar
 
 from judge.base.errors import InputError
@@ -13,7 +14,7 @@ log = get_logger()
 
 
 class WatchedFile(Generic[Value]):
-    """The value of a file. A file with a mistake, or that cannot be read, does not change it."""
+    """The value of a file, for any thread. A file with a mistake, or that cannot be read, does not change it."""
 
     def __init__(self, path: Path | None, read: Callable[[Path], Value], value: Value) -> None:
         """`read` raises InputError for a mistake. `value` applies until the first read, without a `path` always."""
@@ -21,6 +22,7 @@ class WatchedFile(Generic[Value]):
         self._read = read
         self._value = value
         self._version: tuple[int, int, int] | None = None  # the file may be newer than the value
+        self._lock = Lock()
         self.problem = ""
         """The mistake in the file, which has no effect."""
 
@@ -33,12 +35,17 @@ class WatchedFile(Generic[Value]):
         except OSError:
             return self._value
         version = (status.st_mtime_ns, status.st_size, status.st_ino)
-        if version != self._version:
+        with self._lock:
+            if version == self._version:
+                return self._value
             self._version = version
-            try:
-                self._value = self._read(self._path)
-                self.problem = ""
-            except InputError as error:
-                self.problem = str(error)
-                log.error("a changed file has a mistake; it has no effect", error=str(error))  # noqa: TRY400
-        return self._value
+        value, problem = self._value, ""
+        try:
+            value = self._read(self._path)
+        except InputError as error:
+            problem = str(error)
+            log.error("a changed file has a mistake; it has no effect", error=problem)  # noqa: TRY400
+        with self._lock:
+            if version == self._version:  # else another thread has read a newer file
+                self._value, self.problem = value, problem
+            return self._value

@@ -79,7 +79,7 @@ class Worker(Generic[Result]):
         return None if self._link is None else self._link[0].pid
 
     def start(self, task: Callable[P, Result], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Raises OSError without a process, RuntimeError without a thread; then `kill` it.
+        """Raises OSError if the host has no process, file or thread for it; then `kill` it.
 
         The previous task must have ended. The task, its arguments and its result must be picklable.
         """
@@ -87,12 +87,17 @@ class Worker(Generic[Result]):
         # The pipe of a process that is gone ends before the fork server reports its exit.
         if self._link is not None and (self._link[1].poll() or not self._link[0].is_alive()):
             self.kill()
-        if self._link is None:
-            self._link = self._new_process(getattr(task, "__module__", __name__))
-        self._answer = None
-        # A new process does not read yet, and the pipe's buffer may be too small.
-        sender = Thread(target=_send, args=(self._link[1], data), daemon=True)
-        sender.start()
+        try:
+            if self._link is None:
+                self._link = self._new_process(getattr(task, "__module__", __name__))
+            self._answer = None
+            # A new process does not read yet, and the pipe's buffer may be too small.
+            sender = Thread(target=_send, args=(self._link[1], data), daemon=True)
+            sender.start()
+        except EOFError as error:
+            raise OSError("the fork server has ended") from error
+        except RuntimeError as error:
+            raise OSError(str(error)) from error
         self._sender = sender
 
     def exception(self) -> Exception | None:

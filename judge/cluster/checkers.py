@@ -85,7 +85,7 @@ def _check_in(
 ) -> EndedAttempt | Answer:
     try:
         process.start(_checked_answer, job, data, elapsed_s)
-    except (OSError, EOFError, RuntimeError) as error:  # EOFError: the fork server could not fork
+    except OSError as error:
         process.kill()
         raise HostError(f"no process can be started to check it: {error}") from None
     limit_s = CHECK_S + (len(data) / CHECK_BYTES_PER_S if isinstance(data, bytes) else 0)

@@ -124,7 +124,7 @@ class LocalExecutor:
         slot = process.slot
         try:
             process.worker.start(play_job, job, slot.cores, slot.lock, holds_cores=self.holds_cores)
-        except (OSError, EOFError, RuntimeError) as error:  # EOFError: the fork server could not fork
+        except OSError as error:
             process.worker.reset()
             return error
         self._running[process] = job.game

@@ -330,6 +330,23 @@ def test_a_process_whose_task_exits_is_lost_with_its_status(worker: Worker[Any],
         worker.result()
 
 
+@pytest.mark.parametrize("error", [EOFError(), OSError("too many files"), RuntimeError("can't start new thread")])
+def test_host_without_a_process_file_or_thread_is_one_error(
+    worker: Worker[Any], monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise error
+
+    with monkeypatch.context() as without:
+        without.setattr(threading.Thread, "start", fail)
+        with pytest.raises(OSError):
+            worker.start(abs, -1)
+    worker.kill()
+
+    worker.start(abs, -1)
+    assert 1 == worker.result()
+
+
 def test_process_killed_before_reading_its_task_blocks_no_caller(worker: Worker[Any]) -> None:
     worker.start(len, LARGE)
     worker.kill()

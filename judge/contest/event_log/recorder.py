@@ -425,7 +425,7 @@ class RecorderProcess:
             self._worker.kill()
             try:
                 self.start()
-            except (OSError, RuntimeError) as error:  # no process or thread; the next call tries again
+            except OSError as error:  # the next call tries again
                 log.error("the recorder of events cannot be started now", error=str(error))  # noqa: TRY400
 
     def finish(self) -> None:
