@@ -26,7 +26,7 @@ from judge.store.orders import OrganiserOrder
 from judge.testing import Agent
 from judge.web.authors.views import ladder_values
 from tests.contest.giving import give, previewed
-from tests.contests import submit
+from tests.contests import SWISS, WITH_ZOE, submit
 from tests.publish import cups
 from tests.publish.cups import Cup, player, referee
 from tests.verify.second_opinion import accepted
@@ -159,6 +159,33 @@ def test_new_version_does_not_enter_if_its_agent_is_disqualified_at_the_same_tim
         cup.play(1)
         assert "zoe.2" not in cup.contest.snapshot.by_name()
         assert [WAITING["a new version"][1]] == refusals(cup)
+
+
+def test_agent_does_not_enter_if_the_season_ends_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with begun(tmp_path / "cup") as cup:
+        submit(cup, "yan", "pat")
+        during_the_next_entry(cup, monkeypatch, order("end-season", ""))
+        cup.play(1)
+        assert "yan" not in cup.contest.snapshot.by_name()
+        is_valid(cup, tmp_path)
+
+
+def test_agent_does_not_enter_a_swiss_while_a_round_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cup(tmp_path / "cup", WITH_ZOE, SWISS, first=5) as cup:
+        submit(cup, "zoe", "eve")
+        cup.play(3)
+        write_files = Enter.write_files
+
+        def interrupted(entering: Enter) -> None:
+            write_files(entering)
+            cup.play(5)
+
+        monkeypatch.setattr(Enter, "write_files", interrupted)
+        with pytest.raises(InputError, match="a round was drawn in the meantime"):
+            give(cup.contest, order("enter", "zoe", "the mail server was down"))
+        assert "zoe" not in cup.contest.snapshot.by_name()
 
 
 def test_agent_enters_in_the_place_of_one_that_failed_too_often(tmp_path: Path) -> None:

@@ -266,6 +266,7 @@ class Enter(ContestOrder):
 
     def read(self) -> None:
         super().read()
+        self.pairings = len(self.contest.store.pairings(self.name))
         self.entrant = late_entrant(self.contest, self.given.target)
         self.entry = new_entry(self.contest, self.entrant)
         self.row = EntryRow(self.entry.name, self.entry.rank, self.entry.model_dump_json())
@@ -280,6 +281,10 @@ class Enter(ContestOrder):
             raise EntriesChangedError(sentence("another agent entered in the meantime: open this page again"))
         if RegisterReader.for_contest(inner, self.name).get(self.entrant.submission or 0).state not in ENTERS:
             raise InputError(sentence(f"{name} was withdrawn in the meantime"))
+        if not self.snapshot.format.has_rounds:
+            refuse_ended(inner, self.name, self.snapshot.format)
+        elif len(inner.pairings(self.name)) != self.pairings:
+            raise EntriesChangedError(sentence("a round was drawn in the meantime: open this page again"))
         refuse_frozen(inner, self.name)
         inner.enter(self.name, self.row, f"new version of {parent}: {why}" if parent else why)
         if parent and parent not in {entry.name for entry in inner.gone_entries(self.name)}:
