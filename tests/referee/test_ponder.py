@@ -194,7 +194,9 @@ def test_agent_in_a_container_uses_its_own_core_in_the_opponents_time(
 
 @pytest.mark.docker
 def test_process_without_cores_may_ponder() -> None:
-    file = played_in_boxes(Slot(), "process", ("cpu", "ponder-thread"), PONDER, ("honest", "think", "100"))
+    """Its opponent thinks so long that a busy host lets it run."""
+    opponent = ("honest", "think", "600")
+    file = played_in_boxes(Slot(), "process", ("cpu", "ponder-thread"), PONDER, opponent)
 
     assert "got pondering" in file.record.seats[0].notes
     assert not verify(file).problems
