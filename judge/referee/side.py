@@ -265,11 +265,11 @@ class FaultError(Exception):
     `is_settled`: the CPU time of the stopped opponent was read at that moment. `verdict` is None before it is judged.
     """
 
-    is_settled = False
-    verdict: AgentFault | Void | None = None
-
     def __init__(self, seat: int, cause: Cause, times: Mapping[str, float | None]) -> None:
         super().__init__(f"seat {seat}: {cause}")
+        # Not in the class: compiled, an exception would lack them.
+        self.is_settled = False
+        self.verdict: AgentFault | Void | None = None
         self.seat, self.cause, self.times = seat, cause, times
 
 
