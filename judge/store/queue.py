@@ -2,10 +2,9 @@
 
     waiting --take--> running --finish--> a final state
        ^                 |
-       |                 |-- release: due at once, not counted as a failure
-       |                 |-- postpone: its host was not ready; due again, counted as a loss
-       |                 |-- give_back: its judge was lost; due again, counted as a loss
-       '----- fail ------'-- too many failures in a row, or losses: given up
+       |                 |-- release: due again, not counted as a failure
+       |                 |-- give_back: its judge was lost; due again, not counted as a failure
+       '----- fail ------'-- too many failures in a row: given up
 
 Only a row's current attempt changes it.
 """
@@ -21,8 +20,7 @@ MAX_WAIT_S = 86_400.0
 """Also for moments by a clock that was ahead."""
 
 MAX_LOSSES = 8
-"""Attempts per row without a result or failure. Each lost judge but the first doubles the pause, so the last judges ran
-hours apart by default."""
+"""Lost judges per row. Each loss but the first doubles the pause, so the last judges ran hours apart by default."""
 
 
 class Queue(ContestDatabase, Generic[Value]):
@@ -52,20 +50,13 @@ class Queue(ContestDatabase, Generic[Value]):
                 self._change(connection, row, state, why, failures=failures, due_at=due_at)
             return self._value(connection, number)
 
-    def release(self, number: Any, attempt: int, why: str) -> Value:
-        """End the current attempt without a failure: due at once."""
+    def release(self, number: Any, attempt: int, why: str, again_s: float | None = None) -> Value:
+        """End the current attempt without a failure: due at once or after `again_s` seconds."""
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                self._change(connection, row, self.waiting, why, due_at=None)
-            return self._value(connection, number)
-
-    def postpone(self, number: Any, attempt: int, why: str, again_s: float) -> Value:
-        """End the current attempt, for which the host was not ready, as a loss: due after `again_s` seconds."""
-        with self._writing() as connection:
-            row = self._current(connection, number, attempt)
-            if row is not None:
-                self._lose(connection, row, why, why, again_s)
+                due_at = None if again_s is None else self._in(again_s)
+                self._change(connection, row, self.waiting, why, due_at=due_at)
             return self._value(connection, number)
 
     def running_attempts(self) -> list[tuple[int, int, str]]:
@@ -85,17 +76,13 @@ class Queue(ContestDatabase, Generic[Value]):
         with self._writing() as connection:
             row = self._current(connection, number, attempt)
             if row is not None:
-                wait_s = again_s * 2 ** (row.losses - 1) if row.losses else 0.0
-                self._lose(connection, row, self.lost, f"{self.lost} in each of {row.losses + 1} attempts", wait_s)
+                losses = row.losses + 1
+                state, why, wait_s = self.waiting, self.lost, again_s * 2 ** (losses - 2) if losses > 1 else 0.0
+                if losses > MAX_LOSSES:
+                    state, why = self.given_up, f"{self.lost} in each of {losses} attempts"
+                due_at = self._in(wait_s) if state == self.waiting and wait_s else None
+                self._change(connection, row, state, why, losses=losses, due_at=due_at)
             return row is not None
-
-    def _lose(self, connection: Connection, row: Row[Any], why: str, why_given_up: str, wait_s: float) -> None:
-        losses = row.losses + 1
-        if losses > MAX_LOSSES:
-            self._change(connection, row, self.given_up, why_given_up, losses=losses, due_at=None)
-        else:
-            due_at = self._in(wait_s) if wait_s else None
-            self._change(connection, row, self.waiting, why, losses=losses, due_at=due_at)
 
     def _all(self) -> Select[Any]:
         return select(self.table).where(self.table.c.contest == self._contest)

@@ -61,7 +61,7 @@ def _queue_columns() -> tuple[Column[Any], ...]:
     return (
         Column("why", Text, nullable=False, default=""),
         Column("failures", Integer, nullable=False, default=0),
-        # Attempts that ended with their judge, or for which the host was not ready.
+        # Attempts that ended with their judge.
         Column("losses", Integer, nullable=False, server_default="0"),
         Column("due_at", String(32)),
     )

@@ -305,7 +305,7 @@ def process_claimed(
     except InputError as error:
         return register.finish(taken.id, taken.attempt, ProcessingResult(str(error), "", None, None, None, None))
     except NotReadyError as error:
-        return register.postpone(taken.id, taken.attempt, str(error), directory.intake.again_s)
+        return register.release(taken.id, taken.attempt, str(error), directory.intake.again_s)
     except HostError as error:
         return failed(str(error))
     except OSError as error:

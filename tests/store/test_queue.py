@@ -61,30 +61,15 @@ def test_only_the_current_attempt_fails_or_is_released(queue: Any) -> None:
     assert again.state == queue.running
 
 
-def test_a_released_attempt_is_no_failure(queue: Any) -> None:
-    for _ in range(MAX_LOSSES + 1):
+def test_a_released_attempt_is_no_failure_and_is_due_when_it_says(queue: Any) -> None:
+    for _ in range(3):
         taken = queue.take(WORKER)
         assert queue.waiting == queue.release(taken.id, taken.attempt, "not now").state
     taken = queue.take(WORKER)
     assert queue.retried == queue.fail(taken.id, taken.attempt, "no Engine", allowed=2).state
 
-
-def test_row_for_which_the_host_is_not_ready_is_due_later_and_given_up_in_the_end(queue: Any) -> None:
-    for _ in range(MAX_LOSSES):
-        taken = queue.take(WORKER)
-        assert queue.waiting == queue.postpone(taken.id, taken.attempt, "no image", 0).state
     taken = queue.take(WORKER)
-    assert queue.retried == queue.fail(taken.id, taken.attempt, "no Engine", allowed=2).state
-    taken = queue.take(WORKER)
-    row = queue.postpone(taken.id, taken.attempt, "no image", 0)
-    assert (queue.given_up, "no image") == (row.state, row.why)
-    assert row == queue.postpone(taken.id, taken.attempt, "late", 0)
-    assert queue.take(WORKER) is None
-
-
-def test_row_for_which_the_host_is_not_ready_waits(queue: Any) -> None:
-    taken = queue.take(WORKER)
-    queue.postpone(taken.id, taken.attempt, "no image", 60)
+    queue.release(taken.id, taken.attempt, "no image", again_s=60)
     assert queue.take(WORKER) is None
 
 

@@ -108,17 +108,6 @@ def test_failed_fork_ends_no_processing(target: str, tmp_path: Path, monkeypatch
         assert SubmissionState.FAILED not in {entry.state for entry in register.journal(number)}
 
 
-def test_submission_for_which_the_host_is_never_ready_delays_no_start_without_end(tmp_path: Path) -> None:
-    desk = make_contest(tmp_path, "again_s = 0")
-    (tmp_path / "x.zip").write_text("unready x")
-    with closing(desk.register()) as register, working(desk) as worker:
-        number = receive_file(desk, register, tmp_path / "x.zip", "", "ada", "").submission.id
-        with submission_jobs(desk, process, register, worker):
-            until(lambda: register.get(number).is_over, "it is tried again without end")
-        found = register.get(number)
-    assert (SubmissionState.FAILED, "no image") == (found.state, found.why)
-
-
 def test_processing_of_a_withdrawn_submission_is_ended(tmp_path: Path) -> None:
     desk = make_contest(tmp_path, "workers = 1")
     (tmp_path / "held.zip").write_text(f"hold {tmp_path / 'never'} x")

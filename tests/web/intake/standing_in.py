@@ -2,7 +2,6 @@
 
 good NAME   an agent of that name, which passes        bad NAME    the same, refused by the check
 host        the host fails the first time              crash       its worker is killed
-unready     the host lacks an image
 hold FILE   is processed as long as FILE is not there  lock FILE   waits for the lock of FILE, as for a core
 else        no agent comes of it
 """
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from judge.agents.agents import Agent
 from judge.agents.manifest import AgentManifest
-from judge.base.errors import HostError, NotReadyError
+from judge.base.errors import HostError
 from judge.base.locks import lock
 from judge.store.types import UploadStep
 from judge.submissions.check import CheckReport, Finding, Grade
@@ -44,8 +43,6 @@ def process(job: UploadJob, tell: OnStep) -> UploadOutcome:
             lock(file)
     if word == "host":
         raise HostError(f"{upload}: no Engine")
-    if word == "unready":
-        raise NotReadyError("no image")
     log = "cc -o five\n\x1b[31mwarning\u202e: hostile\n"
     if word not in ("good", "bad", "hold", "lock"):
         tell(UploadStep(Stage.UNPACKED, False, "it is no archive", 0.1))
