@@ -72,6 +72,8 @@ class WaitMeter:
         self._closer: _Counters | None = None
         self._missed_ns = 0
         """The second reading was so much later than another 1/16, because the judge did not run."""
+        self._due = 0
+        """When the judge ran last or was to run for the second reading. The deadline can change in between."""
 
     def take_snapshot(self) -> None:
         self._snapshot = self._read(is_first=True)
@@ -81,6 +83,7 @@ class WaitMeter:
 
     def begin(self, seat: int, now: int) -> None:
         self._asked, self._since, self._closer, self._missed_ns = seat, now, None, 0
+        self._due = now
         if self._stalls is not None:
             self._stalls.want(now, self)
 
@@ -101,9 +104,10 @@ class WaitMeter:
             return deadline
         part = (deadline - self._since) // _CLOSER_PART
         if now < self._since + part and part >= _SHORT_NS:
-            return self._since + part
+            self._due = max(now, self._since + part)
+            return self._due
         closer = self._read_closer(self._asked, self._use.kernel_threads() if self._use else {})
-        self._closer, self._missed_ns = closer, max(0, now - self._since - max(2 * part, _SHORT_NS))
+        self._closer, self._missed_ns = closer, max(0, now - self._due - max(part, _SHORT_NS))
         return deadline
 
     def shares(self, seat: int) -> dict[str, float | None]:

@@ -166,7 +166,7 @@ class PracticeGames(Queue[PracticeGame]):
     def take(self, worker: str) -> PracticeGame | None:
         """Give a worker the next game, as a new attempt.
 
-        The author with the fewest games in the last 24 hours is first. Withdrawn submissions' games are cancelled.
+        The author with the fewest attempts in the last 24 hours is first. Withdrawn submissions' games are cancelled.
         """
         with self._writing() as connection:
             active = select(entries.c.name).where(
@@ -191,10 +191,11 @@ class PracticeGames(Queue[PracticeGame]):
             return None
 
     def _turns(self, due: Select[Any]) -> list[str]:
-        """Authors of due games; with equally many recent games, in the order of the requests."""
+        """Authors of due games by their recent attempts, and then in the order of the requests."""
         author, state = practice_games.c.author, practice_games.c.state
-        is_counted = (state == GameState.RUNNING) | self._is_recent(practice_games.c.ended_at, _DAY_S)
-        counts = self._all().where(is_counted).with_only_columns(author, func.count()).group_by(author)
+        is_counted = state.in_(_OPEN) | self._is_recent(practice_games.c.ended_at, _DAY_S)
+        attempts = func.sum(practice_games.c.attempt)
+        counts = self._all().where(is_counted).with_only_columns(author, attempts).group_by(author)
         recent = {row[0]: row[1] for row in self._rows(counts)}
         first = func.min(practice_games.c.id)
         waiting = self._rows(due.with_only_columns(author).group_by(author).order_by(first))

@@ -126,6 +126,20 @@ def test_agent_may_have_waited_while_the_judge_did_not_run(
     assert (0.5 if missed else 0.5 / measured) == pytest.approx(shares["others_share"])
 
 
+def test_judge_that_ran_missed_nothing_if_the_deadline_moves_forward(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A brain answers RESTART, which may take long, and then has a short turn."""
+    wait = Wait(monkeypatch)
+    start = wait.now
+    assert wait.now < wait.meter.read_for_verdict(wait.now, start + 30 * SPAN_NS)
+    wait.now = start + int(1.8 * SPAN_NS)
+    assert wait.now < wait.meter.read_for_verdict(wait.now, start + 30 * SPAN_NS)
+    deadline = start + int(6.8 * SPAN_NS)
+    assert deadline == wait.meter.read_for_verdict(wait.now, deadline)
+    wait.now = deadline
+
+    assert 0 == wait.meter.shares(0)["waited_share"]
+
+
 @pytest.mark.parametrize("allowed_ns", [0, 1, 10**6, 5 * 10**6, 2 * 10**7])
 @pytest.mark.parametrize("slow_ns", [0, 10**6])
 def test_agent_that_sleeps_through_a_short_time_was_not_starved(

@@ -80,6 +80,17 @@ def test_author_with_many_versions_and_agents_delays_no_other_author(
     assert ["ada", "mallory"] == [taken(games).author for _ in range(2)]
 
 
+def test_games_that_fail_again_and_again_delay_no_other_author(register: Register, games: PracticeGames) -> None:
+    passed(register)
+    passed(register, "bob", "six")
+    authors = []
+    for _ in range(4):
+        game = taken(games)
+        authors.append(game.author)
+        games.fail(game.id, game.attempt, "the host failed", 9, 0)
+    assert ["ada", "bob", "ada", "bob"] == authors
+
+
 def test_newer_version_cancels_the_games_that_followed_the_check_of_the_former(
     register: Register, games: PracticeGames
 ) -> None:

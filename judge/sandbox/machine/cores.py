@@ -255,9 +255,12 @@ def holders_here() -> Mapping[int, str]:
     return {core: holders.get(core, "") for core in cores}
 
 
+def _directory() -> Path:
+    return Path(os.environ.get(LOCKS_VARIABLE) or SIBLINGS)
+
+
 def _paths(cores: Collection[int], tell: Tell) -> list[Path]:
-    chosen = os.environ.get(LOCKS_VARIABLE)
-    directory = Path(chosen) if chosen else SIBLINGS
+    chosen, directory = os.environ.get(LOCKS_VARIABLE), _directory()
     paths = [directory / f"cpu{core}" for core in sorted(cores)]
     for path in paths:
         if path.is_symlink() or not path.exists():
@@ -280,10 +283,12 @@ def waits(pid: int) -> bool:
 
 
 def is_waited_for(pid: int) -> bool:
-    """Whether another process waits for any file lock of this process."""
+    """Whether another process waits for a core of this process."""
     # Waiting processes follow the lock, under its number.
     lines = list(_kernels_locks())
-    lock_numbers = {words[0] for words in lines if words[1] == "FLOCK" and words[4] == str(pid)}
+    locks = [words for words in lines if words[1] == "FLOCK" and words[4] == str(pid)]
+    cores = {_kernels_name(path) for path in _directory().glob("cpu[0-9]*")} if locks else set()
+    lock_numbers = {words[0] for words in locks if words[5] in cores}
     return any(words[0] in lock_numbers and words[1] == "->" for words in lines)
 
 
@@ -301,12 +306,15 @@ def holder_of(path: Path) -> str:
 
 
 def _holders(path: Path) -> Iterator[int]:
-    found = path.stat()
-    device = found.st_dev
-    file = f"{os.major(device):02x}:{os.minor(device):02x}:{found.st_ino}"
+    file = _kernels_name(path)
     for _, kind, *words in _kernels_locks():
         if kind == "FLOCK" and words[3] == file and int(words[2]) > 0:
             yield int(words[2])
+
+
+def _kernels_name(path: Path) -> str:
+    found = path.stat()
+    return f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
 
 
 def _kernels_locks() -> Iterator[list[str]]:
