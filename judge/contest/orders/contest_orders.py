@@ -324,6 +324,8 @@ class Reveal(ContestOrder):
 
     def do(self, inner: Store) -> Effect:
         word, first, last = self.given.target, inner.withheld_from(self.name), self.last
+        if first is not None and self.is_over:
+            last = max(first, last)  # events after the last round may be withheld, such as a disqualification
         if first is None or first > last:
             raise InputError(sentence(f"no results of {self.name} are withheld"))
         if word not in ("next", "all") and not (word.isascii() and word.isdigit() and first <= int(word) <= last):
@@ -333,8 +335,10 @@ class Reveal(ContestOrder):
         number = first if word == "next" else last if word == "all" else int(word)
         is_end = number == last and self.is_over
         listed = [game for game in inner.listed(self.name) if game.round <= number]
-        if any(game.state in OPEN_STATES for game in listed) or (word == "all" and not is_end):
+        if any(game.state in OPEN_STATES for game in listed):
             raise InputError(sentence(f"games up to round {number} have no result yet: reveal them after their end"))
+        if word == "all" and not self.is_over:
+            raise InputError(sentence(f"{self.name} is not over: continue it, or reveal next"))
         inner.reveal(self.name, self.given.why, None if is_end else number)
         games = sum(game.round >= first for game in listed)
         return Effect(

@@ -51,7 +51,7 @@ from judge.journal.state import ContestState, withheld_round
 from judge.publish.verify.line_times import time_of
 from judge.publish.verify.records import Outcomes, result_of
 from judge.referee.verify import MAX_MEASURED_VALUE
-from judge.store.types import ENTERS, JournalLine, state_after
+from judge.store.types import ENTERS, MAX_CLOCK_STEP, JournalLine, state_after
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
@@ -338,7 +338,7 @@ class _ComparedLog:
     def _freeze_problems(self, line: JournalLine, first: int) -> Iterator[str]:
         snapshot, time = self._contest.snapshot, time_of(line)
         at = None if snapshot.withholding is None else snapshot.withholding.at
-        if snapshot.withheld_from != first and (at is None or (time is not None and time < at)):
+        if snapshot.withheld_from != first and (at is None or (time is not None and time + MAX_CLOCK_STEP < at)):
             yield f"the terms do not withhold results from round {first} on"
 
     def _salt_problems(self, line: JournalLine, scheduled: int | None) -> Iterator[str]:

@@ -100,8 +100,10 @@ def author_game_page(
     """Page of a game or attempt. Raises as `record_of_game`."""
     stems = {entry.name: f"{number:03d}" for number, entry in enumerate(contest.entries, 1)}
     entries = contest.by_name()
-    titles = (entries[game.first].title, entries[game.second].title)
-    seats, has_rounds = (stems[game.first], stems[game.second]), contest.format.has_rounds
+    # An agent that entered in a withheld round is not in the public contest.
+    first, second = (entries[name].title if name in entries else "" for name in (game.first, game.second))
+    titles, seats = (first, second), (stems.get(game.first, ""), stems.get(game.second, ""))
+    has_rounds = contest.format.has_rounds
     context = GamePageContext(contest.shown_name, game, seats, titles=titles, has_rounds=has_rounds)
     values = {"has_authors": True, "attempt": attempt, "others": game.uncounted}
     record = record_of_game(files, game, agents, attempt)

@@ -34,7 +34,7 @@ from tests.contest.cups import CHANCE
 from tests.contest.giving import give
 from tests.contests import nothing, steady_clock, submit
 from tests.examples import evidence, of_evidence
-from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup
+from tests.publish.cups import ENGLISH, STRONG_TO_WEAK, Cast, Cup, crasher, player
 from tests.publish.public import Public
 from tests.verify.log_forgeries import rewrite, with_event
 from tests.verify.second_opinion import accepted, second_opinion
@@ -211,6 +211,59 @@ def test_author_sees_own_withheld_games(tmp_path: Path) -> None:
             assert all(f"games/{game.number:05d}.html" in page for game in own_games)
 
 
+def test_authors_see_a_withheld_game_of_an_agent_that_entered_in_a_withheld_round(tmp_path: Path) -> None:
+    cast = {**STRONG_TO_WEAK, "zoe": player("zoe", 0.5)}
+    with Cup(tmp_path, cast, SWISS, FREEZE, drawn=nothing, submissions={"dora": 2}, first=len(STRONG_TO_WEAK)) as cup:
+        make_key(tmp_path / "organiser.key")
+        submit(cup, "zoe", "eve")
+        submit(cup, "dora", "bob")
+        while cup.store.withheld_from(cup.contest.name) != 3:
+            cup.play(1)
+        give(cup.contest, OrganiserOrder("Olga", "enter", "zoe", "the mail server was down"))
+        cup.play()
+        complete_log(cup)
+        games = {
+            agent: [g for g in cup.store.games(cup.contest.name) if agent in g.agents] for agent in ("zoe", "dora")
+        }
+        assert games["zoe"]
+        with service_of(tmp_path) as (service, console):
+            for author, agent in (("eve", "zoe"), ("bob", "dora")):
+                cookie = f"judge-author={console.state.authors.tokens.make(author, 'Olga')}"
+                for game in games[agent]:
+                    assert 200 == ask(service, "GET", f"/author/games/{game.number:05d}.html", cookie)[0]
+
+
+def test_events_after_the_last_round_are_revealed_after_the_end(tmp_path: Path) -> None:
+    """All rounds are revealed before an agent that crashed too often is disqualified, which is withheld then."""
+    cast = {**STRONG_TO_WEAK, "dora": crasher("dora", 0)}
+    more = f"[freeze]\nlast_rounds = 1\n[failures]\nlimit = 0.3\nafter = 4\n{PATIENCE}"
+    with Cup(tmp_path, cast, ROUND_ROBIN, more, drawn=nothing) as cup:
+        store, name = cup.store, cup.contest.name
+        while any(game.state is not GameState.DONE for game in store.games(name)) or not store.games(name):
+            cup.play(1)
+        give(cup.contest, OrganiserOrder("Olga", "pause", "", "a look at the crashes"))
+        with pytest.raises(InputError, match="is not over: continue it, or reveal next"):
+            reveal(cup, "all")
+        reveal(cup, "next")
+        give(cup.contest, OrganiserOrder("Olga", "resume", "", "it is right"))
+        cup.play()
+        cup.contest.refresh()
+        assert {"dora"} == cup.contest.view().disqualified.keys()
+        reveal(cup, "all")
+        accepted(cup.export(tmp_path / "export"))
+
+
+def test_freeze_at_a_moment_is_valid_if_the_clock_is_put_back(tmp_path: Path) -> None:
+    """The log's lines are of 18:00."""
+    later = AT_A_MOMENT.replace("T18", "T20")
+    with steady_clock(), Cup(tmp_path, STRONG_TO_WEAK, SWISS, later, drawn=nothing) as cup:
+        cup.play(1)
+        cup.store.withhold(cup.contest.name)
+        cup.play()
+        reveal(cup, "all")
+        accepted(cup.export(tmp_path / "export"))
+
+
 def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
     with Cup(tmp_path, STRONG_TO_WEAK, SWISS, FREEZE) as cup:
         cup.play()
@@ -287,7 +340,7 @@ def test_reveal_of_rounds_with_open_games_or_unknown_rounds_is_refused(tmp_path:
         cup.play(1)
         with pytest.raises(InputError, match="give next, all, or a number from 3 to 3"):
             reveal(cup, "2")
-        with pytest.raises(InputError, match="games up to round 3 have no result yet"):
+        with pytest.raises(InputError, match="is not over: continue it, or reveal next"):
             reveal(cup, "all")
         assert "the results of spring-cup up to round 3 are public" == reveal(cup, "3")
         cup.play()
