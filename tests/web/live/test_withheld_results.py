@@ -253,15 +253,24 @@ def test_events_after_the_last_round_are_revealed_after_the_end(tmp_path: Path) 
         accepted(cup.export(tmp_path / "export"))
 
 
-def test_freeze_at_a_moment_is_valid_if_the_clock_is_put_back(tmp_path: Path) -> None:
-    """The log's lines are of 18:00."""
-    later = AT_A_MOMENT.replace("T18", "T20")
+@pytest.mark.parametrize(
+    ("at", "problems"), [("02T20", []), ("05T20", ["the terms do not withhold results from round 2"])]
+)
+def test_freeze_at_a_moment_is_valid_if_the_clock_is_put_back_by_hours(
+    tmp_path: Path, at: str, problems: list[str]
+) -> None:
+    """The log's lines are of 18:00 on March 2nd."""
+    later = AT_A_MOMENT.replace("02T18", at)
     with steady_clock(), Cup(tmp_path, STRONG_TO_WEAK, SWISS, later, drawn=nothing) as cup:
         cup.play(1)
         cup.store.withhold(cup.contest.name)
         cup.play()
         reveal(cup, "all")
-        accepted(cup.export(tmp_path / "export"))
+        public = cup.export(tmp_path / "export")
+
+    found = verify_export(public.directory, public.public_key).problems
+    assert len(problems) == len(found)
+    assert all(expected in problem for expected, problem in zip(problems, found, strict=True))
 
 
 def test_leaf_of_a_withheld_line_cannot_be_guessed(tmp_path: Path) -> None:
