@@ -20,7 +20,7 @@ FailFastList = Annotated[list[T], Field(fail_fast=True)]
 FailFastDict = Annotated[dict[K, T], Field(fail_fast=True)]
 FailFastMapping = Annotated[Mapping[K, T], Field(fail_fast=True)]
 """Fields of models of foreign JSON. They have one error at most, because each takes 700 bytes. A dict of single values
-needs it not: its keys are few (`MAX_KEYS`).
+does not need it: its keys are few (`MAX_KEYS`).
 """
 
 FIRST_YEAR, LAST_YEAR = 1970, 9000

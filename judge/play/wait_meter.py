@@ -71,7 +71,7 @@ class WaitMeter:
         self._since = 0
         self._closer: _Counters | None = None
         self._missed_ns = 0
-        """The second reading was so much later than another 1/16, because the judge did not run."""
+        """Time before the second reading in which the judge did not run, beyond another 1/16."""
         self._due = 0
         """When the judge ran last or was to run for the second reading. The deadline can change in between."""
 

@@ -194,7 +194,7 @@ def test_agent_in_a_container_uses_its_own_core_in_the_opponents_time(
 
 @pytest.mark.docker
 def test_process_without_cores_may_ponder() -> None:
-    """Its opponent thinks so long that a busy host lets it run."""
+    """Its opponent thinks for 600 ms, in which also a busy host lets it run."""
     opponent = ("honest", "think", "600")
     file = played_in_boxes(Slot(), "process", ("cpu", "ponder-thread"), PONDER, opponent)
 
