@@ -27,8 +27,8 @@ from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.openings import turns_of
 from judge.tournament.results import PlayedPairing, points_table
+from judge.tournament.schedule import turns_of
 from judge.tournament.skipped_pairs import SourcedRating
 
 if TYPE_CHECKING:
