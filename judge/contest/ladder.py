@@ -17,7 +17,8 @@ from judge.journal.events import (
     SubmissionChanged,
     Withdrawn,
 )
-from judge.store.types import ENTERS, JournalLine
+from judge.journal.state import JournalLine
+from judge.store.types import ENTERS
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
 

@@ -19,8 +19,8 @@ from judge.base.text import printable, quote
 from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame, game_result
 from judge.contest_view.joined import JOINED, MAX_JOINED_BYTES, Joined
 from judge.contest_view.view import ContestView
+from judge.journal.state import JournalLine
 from judge.record.seeds import Key
-from judge.store.types import JournalLine
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import (
     MAX_DOCUMENT_BYTES,

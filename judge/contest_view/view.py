@@ -26,13 +26,12 @@ from judge.contest_view.values import Ending, FirstMove, Participant, Stream, mi
 from judge.formats.search_figures import EvaluatedGame
 from judge.games.types import FAILURES
 from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
-from judge.journal.state import ContestState, EntryChange
+from judge.journal.state import ContestState, EntryChange, JournalLine, state_after
 from judge.record.seeds import Key
 from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing, PointsTable, points_table, without

@@ -18,7 +18,7 @@ from judge.terminal.output import make_table, print_json, print_table
 
 if TYPE_CHECKING:
     from judge.cup.plan import PlannedCup
-    from judge.store.types import JournalLine
+    from judge.journal.state import JournalLine
 
 
 def status(

@@ -23,10 +23,10 @@ from judge.journal.events import (
     SubmissionState,
     Withdrawn,
 )
-from judge.journal.state import ContestState
+from judge.journal.state import ContestState, JournalLine
 from judge.publish.verify.log import ReadLog
 from judge.publish.verify.records import Outcomes, result_of
-from judge.store.types import ENTERS, JournalLine
+from judge.store.types import ENTERS
 from judge.tournament.formats.base import by_seed
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating

@@ -17,8 +17,9 @@ from judge.journal.events import (
     Superseded,
     Voided,
 )
+from judge.journal.state import JournalLine
 from judge.publish.verify.records import VerifiedRecord
-from judge.store.types import MAX_CLOCK_STEP, JournalLine
+from judge.store.types import MAX_CLOCK_STEP
 
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}\+00:00")
 _UTC = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3}([0-9]{3})?)?\+00:00")

@@ -47,11 +47,11 @@ from judge.journal.events import (
     Withdrawn,
 )
 from judge.journal.sentences import text_of
-from judge.journal.state import ContestState, withheld_round
+from judge.journal.state import ContestState, JournalLine, state_after, withheld_round
 from judge.publish.verify.line_times import time_of
 from judge.publish.verify.records import Outcomes, result_of
 from judge.referee.verify import MAX_MEASURED_VALUE
-from judge.store.types import ENTERS, MAX_CLOCK_STEP, JournalLine, state_after
+from judge.store.types import ENTERS, MAX_CLOCK_STEP
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.snapshot import terms_digest
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of, read_checkpoint
