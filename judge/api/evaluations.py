@@ -30,7 +30,8 @@ from judge.contest.evaluation import (
 )
 from judge.contest.evaluation import evaluate as evaluated
 from judge.contest.host_setup import make_ready, make_venue
-from judge.contest.plan import located, openings_of, policy_of
+from judge.contest.opening_files import openings_of
+from judge.contest.plan import located, policy_of
 from judge.contest_games import Outcome
 from judge.games.types import Verdict
 from judge.play.game import play_until_scored

@@ -14,7 +14,8 @@ from pydantic import Field, model_validator
 
 from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.catalog.entry import NOT_TURNED, Turn
-from judge.contest.plan import AgentPlan, OpeningsPlan
+from judge.contest.opening_files import OpeningsPlan
+from judge.contest.plan import AgentPlan
 from judge.contest_games import Outcome
 from judge.formats.outcome import game_scores
 from judge.record.policy import Policy

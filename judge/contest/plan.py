@@ -19,9 +19,8 @@ from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.resources import house_agent_names
 from judge.base.toml_files import parse, place_of, read_text, validated
-from judge.catalog import game_entry
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.contest.opening_files import opening_file, read_openings
+from judge.contest.opening_files import OpeningsPlan, openings_of
 from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.record.policy import AgentClocks, Policy, load_policy
@@ -49,17 +48,6 @@ class AgentPlan(FrozenModel):
     """A house agent, an executable or a directory, relative to this file."""
     name: str = Field(default="", pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})?$")
     """Name in the tables; empty: the agent's own name."""
-
-
-class OpeningsPlan(FrozenModel):
-    """The openings of all pairings, each played with both colours."""
-
-    file: str = ""
-    """Relative to this file, or judge's own, such as `judge:freestyle-20`; empty: an empty board."""
-    shuffle: bool = False
-    """Use a random order instead of file order."""
-    transform: bool = False
-    """Rotate and mirror openings when they repeat."""
 
 
 class FoldersPlan(FrozenModel):
@@ -448,23 +436,6 @@ class Planned:
 
     def locate(self, agent: AgentPlan) -> str:
         return located(self.folder, agent)
-
-
-def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
-    """The openings `chosen` in the file `path`; may be the empty one. Raises InputError with the line."""
-    if not chosen.file and not chosen.transform:
-        return [()]
-    game = policy.game
-    written = game_entry(game.name).openings(game.options)
-    if written is None:
-        raise InputError(f"{path}: [openings]: {game.name} does not support opening positions; remove the table")
-    if not chosen.file:
-        return [()]
-    try:
-        file = opening_file(path.parent, chosen.file)
-    except InputError as error:
-        raise InputError(f"{path}: [openings] file: {error}") from None
-    return read_openings(file, written)
 
 
 def located(folder: Path, agent: AgentPlan) -> str:
