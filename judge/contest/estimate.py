@@ -166,7 +166,7 @@ def warnings_of(planned: Planned) -> Iterator[str]:
     game, known = planned.policy.game, house_agent_names()
     entry = game_entry(game.name)
     for agent in planned.plan.agents:
-        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
+        if agent.locate(planned.folder) in known and (why := entry.unsuited(agent.path, game.options)):
             yield f"{agent.path}: {why}, so it loses each game; leave it out"
 
 

@@ -135,7 +135,7 @@ def settings(console: Console) -> Settings:
     if contest is not None:
         snapshot = contest.snapshot
         plan = planned.plan.model_copy(update={"title": snapshot.title, "about": snapshot.about})
-        planned = replace(planned, plan=plan, policy=snapshot.policy)
+        planned = replace(planned, plan=plan, given_policy=snapshot.policy)
     return settings_of(planned)
 
 
