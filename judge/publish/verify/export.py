@@ -31,22 +31,25 @@ from judge.publish.manifest import FileCheck, ManifestCheck, file_names
 from judge.publish.pages import FOLDER, page_problems
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify.copies import original_line_ends
-from judge.publish.verify.draws import admission_problems, ladder_problems, pairing_problems
-from judge.publish.verify.line_times import time_problems
-from judge.publish.verify.log import (
-    ReadLog,
+from judge.publish.verify.draws import (
+    admission_problems,
     draw_problems,
-    log_problems,
-    logged_decisions,
-    read_log,
-    receipt_problems,
-    since_problems,
-    uncounted_attempts,
+    ladder_problems,
+    pairing_problems,
     undecided,
 )
+from judge.publish.verify.log import (
+    ReadLog,
+    Witnessed,
+    read_log,
+    read_witness_keys,
+    receipt_problems,
+    since_problems,
+    witness_problems,
+)
+from judge.publish.verify.log_lines import log_problems, logged_decisions, time_problems, uncounted_attempts
 from judge.publish.verify.records import VerifiedRecord, chain_problems, check_record
 from judge.publish.verify.sample import Sample
-from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
 from judge.tournament.snapshot import Freeze, ranks_of
