@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from judge.formats.outcome import game_scores
 from judge.games.types import Verdict
 
 _Key = TypeVar("_Key")
@@ -221,8 +220,10 @@ class GameResult(NamedTuple):
     @property
     def scores(self) -> tuple[float, float]:
         """1 for a win, 0.5 for a draw, 0 for a loss or if both are at fault."""
-        return game_scores(self.verdict, self.winning_seat)
+        return _SCORES[self.end]
 
+
+_SCORES: Mapping[int | None, tuple[float, float]] = {0: (1.0, 0.0), 1: (0.5, 0.5), 2: (0.0, 1.0), None: (0.0, 0.0)}
 
 # Ten times as fast as `Verdict(word)`.
 _VERDICTS: Mapping[str, Verdict] = {verdict.value: verdict for verdict in Verdict}
