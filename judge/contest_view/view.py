@@ -16,7 +16,6 @@ from judge.contest_games import (
     PublishedGame,
     ScheduledGame,
     copies,
-    total_text,
     without_copied_pairs,
     without_copies,
 )
@@ -269,14 +268,6 @@ class ContestView:
 
     def _results_of(self, agents: Collection[str]) -> Sequence[GameResult]:
         return [result for result in self.results if not set(result.agents).isdisjoint(agents)]
-
-    @property
-    def state_words(self) -> str:
-        """Whether the places are final, or how many games have results."""
-        if self.is_over:
-            return "Final."
-        total = total_text(self.counts, self.to_come.games, is_exact=self.to_come.is_exact)
-        return f"Not finished: {self.counts[GameState.DONE]} of {total} games"
 
     @cached_property
     def ending(self) -> Ending | None:
