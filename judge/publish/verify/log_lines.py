@@ -18,6 +18,7 @@ from judge.journal.events import (
     AdmissionsFrozen,
     AdmissionsReopened,
     Announced,
+    Annulled,
     AttemptEvent,
     Created,
     Disqualified,
@@ -44,7 +45,6 @@ from judge.journal.events import (
     Voided,
     Withdrawn,
 )
-from judge.journal.sentences import text_of
 from judge.journal.state import ContestState, JournalLine, state_after, withheld_round
 from judge.publish.verify.log import ReadLog
 from judge.publish.verify.records import Outcomes, VerifiedRecord, result_of
@@ -61,6 +61,8 @@ Attempts = Mapping[tuple[int, int], str]
 """SHA-256 of published records, by game number and attempt."""
 
 _OF_SEASON = (SeasonEnded, AdmissionsFrozen, AdmissionsReopened, Rated)
+
+_WITHOUT_RESULT = (Voided, Abandoned, Superseded, Annulled)
 
 _WITH_DIGESTS = (
     *(Accepted, Voided, Superseded),
@@ -312,8 +314,9 @@ def _attempt_problems(
             yield f"game {game.number}: attempt {attempt} is {name} in the log, {state} in the tables"
         elif digest != records.get((game.number, attempt)):
             yield f"game {game.number}: the record of attempt {attempt} differs from the log"
+    reasons = {attempt: event.why for attempt, (event, _) in ended.items() if isinstance(event, _WITHOUT_RESULT)}
     for each in game.uncounted:
-        if each.number in ended and text_of(ended[each.number][0]) != each.why:
+        if each.number in ended and reasons.get(each.number) != each.why:
             yield f"game {game.number}: log and tables have different reasons of attempt {each.number}"
     for attempt, (event, digest) in ended.items():
         if digest is not None and attempt not in listed:
