@@ -72,7 +72,8 @@ class ContestView:
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
     boards: Mapping[int, str] = field(default_factory=dict, compare=False)
     """Both by game number, if known: what the agents' evaluations show, and the last position as a small SVG."""
-    ladder_ratings: LadderRatings = field(default_factory=LadderRatings, compare=False)
+    ladder_ratings: LadderRatings | None = field(default=None, compare=False)
+    """Of earlier views of the same ladder."""
     added_pages: Sequence[tuple[str, str]] = ()
     """Path and title of pages of other packages."""
 
@@ -436,7 +437,7 @@ class ContestView:
         if self.has_rounds:
             return {}
         log = LadderLog(self.snapshot, self.entered, self.journal, self.pairings, self.games)
-        return self.ladder_ratings.agents(log)
+        return (self.ladder_ratings or LadderRatings()).agents(log)
 
     @cached_property
     def base(self) -> str | None:
