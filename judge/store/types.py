@@ -1,4 +1,4 @@
-"""Values that the store returns."""
+"""Values that the store takes and returns."""
 
 import json
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 from pydantic import ConfigDict, Field
 
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.journal.events import SubmissionState
 
 _T = TypeVar("_T")
@@ -120,6 +121,18 @@ class Submission:
         if self.state is SubmissionState.FAILED:
             return self.due_at is None
         return self.state not in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
+
+
+class UploadLimits(FrozenModel):
+    """Limits of an author's uploads; 0: no limit."""
+
+    author_bytes: int = Field(default=2 << 30, ge=0)
+    """Total size of an author's uploads, which are all kept."""
+    uploads_per_hour: int = Field(default=12, ge=0)
+    waiting_per_author: int = Field(default=3, ge=0)
+    """Uploads of one author that wait for processing."""
+    waiting: int = Field(default=200, ge=0)
+    """Uploads of all authors that wait for processing."""
 
 
 @dataclass(frozen=True, slots=True)
