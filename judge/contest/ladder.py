@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from time import monotonic
 
 from judge.contest.admissions import enter_passed
-from judge.contest.attempts import outcome_of
 from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.contest_view.values import outcome_of
 from judge.journal.codec import Event
 from judge.journal.events import (
     Accepted,
