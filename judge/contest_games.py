@@ -5,10 +5,11 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from judge.formats.outcome import game_scores
 from judge.games.types import Verdict
+
+_Key = TypeVar("_Key")
 
 
 class GameState(StrEnum):
@@ -219,8 +220,10 @@ class GameResult(NamedTuple):
     @property
     def scores(self) -> tuple[float, float]:
         """1 for a win, 0.5 for a draw, 0 for a loss or if both are at fault."""
-        return game_scores(self.verdict, self.winning_seat)
+        return _SCORES[self.end]
 
+
+_SCORES: Mapping[int | None, tuple[float, float]] = {0: (1.0, 0.0), 1: (0.5, 0.5), 2: (0.0, 1.0), None: (0.0, 0.0)}
 
 # Ten times as fast as `Verdict(word)`.
 _VERDICTS: Mapping[str, Verdict] = {verdict.value: verdict for verdict in Verdict}
@@ -252,6 +255,37 @@ def ends_of_pairs(results: Iterable[GameResult]) -> dict[tuple[str, str], list[i
         if (end := game.end) is not None:
             ends.setdefault(game.agents, [0, 0, 0])[end] += 1
     return ends
+
+
+Counts = tuple[int, int, int]
+"""Wins, draws and losses."""
+
+
+class PairResult(NamedTuple):
+    """Games of two players; wins and losses are those of `first`."""
+
+    first: str
+    second: str
+    wins: int
+    draws: int
+    losses: int
+
+
+def summed(results: Iterable[PairResult]) -> list[PairResult]:
+    """One result per pair, sorted by players."""
+    sums: dict[tuple[str, str], Counts] = {}
+    for first, second, wins, draws, losses in results:
+        pair, counts = (first, second), (wins, draws, losses)
+        if first > second:
+            pair, counts = (second, first), (losses, draws, wins)
+        add_counts(sums, pair, counts)
+    return [PairResult(*pair, *sums[pair]) for pair in sorted(sums)]
+
+
+def add_counts(sums: dict[_Key, Counts], key: _Key, counts: Counts) -> None:
+    """Add to the sums of one key, such as a pair."""
+    wins, draws, losses = sums.get(key, (0, 0, 0))
+    sums[key] = (wins + counts[0], draws + counts[1], losses + counts[2])
 
 
 def copies(results: Iterable[GameResult]) -> Mapping[int, int]:

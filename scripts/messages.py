@@ -31,8 +31,7 @@ from judge.statistics.fairness import FAIRNESS_WORDS
 from judge.submissions.check import Grade
 from judge.submissions.pipeline import Stage
 from judge.tournament.standings import CRITERIA, SHOWN_COLUMNS
-from judge.translations.language import CODES, EVENT
-from judge.translations.sentences import SENTENCE
+from judge.translations.language import CODES, EVENT, SENTENCE
 
 ROOT = Path(__file__).parents[1]
 CATALOGUES = ROOT / "judge/translations"

@@ -30,7 +30,8 @@ from judge.contest.evaluation import (
 )
 from judge.contest.evaluation import evaluate as evaluated
 from judge.contest.host_setup import make_ready, make_venue
-from judge.contest.plan import located, openings_of, policy_of
+from judge.contest.opening_files import openings_of
+from judge.contest.plan import policy_of
 from judge.contest_games import Outcome
 from judge.games.types import Verdict
 from judge.play.game import play_until_scored
@@ -147,7 +148,7 @@ def _pool(path: Path, staging: Path, notify: Tell) -> tuple[Pool, dict[str, Path
     text = read_text(path, "a pool file, such as docs/authors.md has one")
     plan = validated(PoolPlan, parse(path, text), path, text)
     policy = policy_of(path, plan.policy, plan.change)
-    agents = [stage_agent(located(path.parent, each), staging) for each in plan.agents]
+    agents = [stage_agent(each.locate(path.parent), staging) for each in plan.agents]
     seats = tuple(
         agent.seat(policy).model_copy(update={"name": each.name or agent.manifest.name})
         for each, agent in zip(plan.agents, agents, strict=True)

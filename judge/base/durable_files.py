@@ -103,6 +103,11 @@ def is_link(path: Path) -> bool:
     return os.path.islink(path)  # noqa: PTH114 - as in is_file
 
 
+def is_only_readable(path: Path) -> bool:
+    """Whether neither a file nor its directory can be written."""
+    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
 def open_regular(path: Path) -> BinaryIO:
     """Open a regular file, or a link to one, for reading. Raises OSError, also for a named pipe or a device, whose
     readers wait.

@@ -10,9 +10,8 @@ import typer
 
 from judge.base.errors import HostError, InputError, naming, os_errors_as
 from judge.base.text import printable
-from judge.cli.guard import is_interactive
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.terminal.output import note, refuse_source
+from judge.terminal.output import is_interactive, note, refuse_source
 
 if TYPE_CHECKING:
     from judge.contest.contest import Contest

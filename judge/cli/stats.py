@@ -15,7 +15,7 @@ from judge.cli.options import JsonOption, StoreOption, number
 from judge.terminal.output import interval, make_table, note, print_json, print_table
 
 if TYPE_CHECKING:
-    from judge.statistics.bayeselo import PairResult
+    from judge.contest_games import PairResult
     from judge.statistics.cycles import RatingsCheck
     from judge.statistics.match_estimate import Candidate, Interval
     from judge.statistics.ratings import JoinedRatings, Rating, Version
@@ -141,7 +141,7 @@ def _stages(path: Path, store: str) -> tuple[Sequence[StageCertainty], Sequence[
 def _pairs(path: Path) -> tuple[Sequence[PairResult], Sequence[str]]:
     from judge.base.registry import install_hint
     from judge.catalog.managers import MANAGERS
-    from judge.statistics.bayeselo import PairResult
+    from judge.contest_games import PairResult
 
     readers = [manager.pairs for manager in MANAGERS.working() if manager.pairs is not None]
     if not readers:

@@ -1,17 +1,17 @@
 """Attempts of games: jobs for workers, and their outcomes."""
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from judge.base.errors import HostError, InputError
-from judge.contest_games import AttemptState, Outcome, ScheduledGame, SeatOutcome
+from judge.contest_games import AttemptState, Outcome, ScheduledGame
+from judge.contest_view.values import outcome_of
 from judge.games.types import Verdict
 from judge.record.seeds import Seed
-from judge.record.spec import GameRecord, GameSpec, KeptFolders, RecordFile, public_part
+from judge.record.spec import GameSpec, KeptFolders, RecordFile, public_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,32 +100,6 @@ def outcome_and_record(file: RecordFile) -> tuple[Outcome, bytes]:
     data = file.to_json()
     public = hashlib.sha256(public_part(file).to_json()).hexdigest()
     return replace(outcome_of(file, hashlib.sha256(data).hexdigest()), public=public), data
-
-
-def outcome_of(file: RecordFile, digest: str) -> Outcome:
-    """An attempt's outcome; `digest` is the record's."""
-    record = file.record
-    replies = [ply.seat for ply in record.plies]
-    first, second = (
-        SeatOutcome(seat.fault, replies.count(number), seat.charged_ms) for number, seat in enumerate(record.seats)
-    )
-    return Outcome(
-        record.verdict.value,
-        record.winner,
-        record.result,
-        record.reason,
-        digest,
-        record.seconds,
-        (first, second),
-        moves=moves_of(record),
-    )
-
-
-def moves_of(record: GameRecord) -> str:
-    """See `GameResult.moves`. White space within answers does not count."""
-    answers = [[ply.seat, " ".join(ply.said.split())] for ply in record.plies]
-    content = [record.spec.opening, answers, record.verdict.value, record.winner, record.result]
-    return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()
 
 
 def describe_loss(error: BaseException) -> str:

@@ -311,7 +311,7 @@ class _Backup:
 
 def _programs(planned: Planned) -> Iterator[tuple[str, Path]]:
     for each in planned.plan.agents:
-        path = Path(planned.locate(each))
+        path = Path(each.locate(planned.folder))
         name = os.path.normpath(each.path)
         is_inside = not Path(name).is_absolute() and name.partition("/")[0] not in ("", ".", "..")
         if is_inside and is_directory(path) and not path.is_symlink():

@@ -36,6 +36,7 @@ from judge.base.text import printable
 from judge.base.worker_processes import in_parallel
 from judge.contest_games import GameResult, ScheduledGame, schedule_digest
 from judge.journal.events import Created, Digest, Entered, Scheduled
+from judge.journal.state import JournalLine, state_after
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.spec import GameSpec, RecordFile
 from judge.referee.verify import verify
@@ -44,7 +45,7 @@ from judge.store.database import Database
 from judge.store.files import Files
 from judge.store.sqlite_files import damage_of
 from judge.store.tables import files, metadata
-from judge.store.types import EntryRow, FileKind, JournalLine, state_after
+from judge.store.types import EntryRow, FileKind
 from judge.tournament.snapshot import Snapshot, read_snapshot
 from judge.transparency.log import ContestLog
 

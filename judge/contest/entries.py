@@ -91,7 +91,7 @@ def listed_names(planned: Planned) -> Sequence[EntryName]:
     found = []
     for each in planned.plan.agents:
         with suppress(InputError, OSError):
-            name = each.name or manifest_of(planned.locate(each))[0].name
+            name = each.name or manifest_of(each.locate(planned.folder))[0].name
             found.append(EntryName(name, each.path))
     return found
 
@@ -132,8 +132,8 @@ def entrants(planned: Planned, staging: Path, absent: list[InputError] | None = 
     found: list[Entrant] = []
     for each in planned.plan.agents:
         try:
-            agent = stage_agent(planned.locate(each), staging)
-            is_house = planned.locate(each) in house_agent_names()
+            agent = stage_agent(each.locate(planned.folder), staging)
+            is_house = each.locate(planned.folder) in house_agent_names()
             author = "" if is_house else agent.manifest.author
             name = each.name or agent.manifest.name
             found.append(Entrant(name, each.path, author=author, agent=agent, is_checked=is_house))

@@ -27,8 +27,8 @@ from judge.tournament.formats.groups import Leagues
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.formats.round_robin import DoubleRoundRobin
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.openings import turns_of
 from judge.tournament.results import PlayedPairing, points_table
+from judge.tournament.schedule import turns_of
 from judge.tournament.skipped_pairs import SourcedRating
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def warnings_of(planned: Planned) -> Iterator[str]:
     game, known = planned.policy.game, house_agent_names()
     entry = game_entry(game.name)
     for agent in planned.plan.agents:
-        if planned.locate(agent) in known and (why := entry.unsuited(agent.path, game.options)):
+        if agent.locate(planned.folder) in known and (why := entry.unsuited(agent.path, game.options)):
             yield f"{agent.path}: {why}, so it loses each game; leave it out"
 
 

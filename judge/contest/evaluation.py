@@ -14,7 +14,8 @@ from pydantic import Field, model_validator
 
 from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.catalog.entry import NOT_TURNED, Turn
-from judge.contest.plan import AgentPlan, OpeningsPlan
+from judge.contest.opening_files import OpeningsPlan
+from judge.contest.plan import AgentPlan
 from judge.contest_games import Outcome
 from judge.formats.outcome import game_scores
 from judge.record.policy import Policy
@@ -22,7 +23,7 @@ from judge.record.seeds import Key, derived
 from judge.record.spec import GameSpec, OpeningField, SeatSpec
 from judge.sandbox.box import BoxKind
 from judge.statistics.sprt import PairedScores, Sprt, SprtDecision
-from judge.tournament.openings import schedule, turns_of
+from judge.tournament.schedule import opening_of_pair, turns_of
 
 POOL_FILE, FROZEN_FILE = "pool.toml", "pool.json"
 RECORDS = "records"
@@ -77,7 +78,7 @@ class Pool(FrozenModel):
         """An agent's pair `number` (from 0): all opponents in turn, then the next opening."""
         turn, place = divmod(number, len(self.agents))
         opponent = self.agents[place]
-        opening = schedule(self.openings, turn, self.seed if self.shuffle else None, self.turns)
+        opening = opening_of_pair(self.openings, turn, self.seed if self.shuffle else None, self.turns)
         first, second = (
             GameSpec(
                 seats=seats,

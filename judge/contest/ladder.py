@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from time import monotonic
 
 from judge.contest.admissions import enter_passed
-from judge.contest.attempts import outcome_of
 from judge.contest.contest import Contest
 from judge.contest_games import GameResult, Pairing, ScheduledGame
+from judge.contest_view.values import outcome_of
 from judge.journal.codec import Event
 from judge.journal.events import (
     Accepted,
@@ -17,7 +17,8 @@ from judge.journal.events import (
     SubmissionChanged,
     Withdrawn,
 )
-from judge.store.types import ENTERS, JournalLine
+from judge.journal.state import JournalLine
+from judge.store.types import ENTERS
 from judge.tournament.formats.ladder import Ladder
 from judge.tournament.ladder import LadderHistory, follow
 

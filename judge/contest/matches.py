@@ -25,7 +25,7 @@ from judge.referee.setup import check_playable
 from judge.referee.side import Ply
 from judge.sandbox.box import BoxKind, FolderKind
 from judge.sandbox.open_box import open_box
-from judge.tournament.openings import schedule
+from judge.tournament.schedule import opening_of_pair
 
 
 class MatchObserver:
@@ -187,7 +187,7 @@ def play_match(plan: MatchPlan, venue: Venue, kept: KeptThroughRun, observer: Ma
             spec = GameSpec(
                 seats=kept.seats(number),
                 policy=plan.policy,
-                opening=schedule(plan.openings, number // 2, plan.seed if plan.shuffle else None, plan.turns),
+                opening=opening_of_pair(plan.openings, number // 2, plan.seed if plan.shuffle else None, plan.turns),
                 seed=plan.seed + number,
                 number=number,
                 box=plan.box,

@@ -1,4 +1,4 @@
-"""Reads opening files, text, gzip or zstd; the game splits them."""
+"""The openings of a contest. Their file is text, gzip or zstd; the game splits it."""
 
 import gzip
 import io
@@ -14,6 +14,7 @@ from typing import IO, Any
 from judge import DISTRIBUTION
 from judge.base.durable_files import is_file, open_regular
 from judge.base.errors import InputError
+from judge.base.parsing import FrozenModel
 from judge.base.resources import OPENINGS
 from judge.base.text import printable, suggest
 from judge.base.text_files import GUESS, decode_file, encoding_of
@@ -43,11 +44,39 @@ SHIPPED = "judge:"
 """Prefix of judge's own files."""
 
 
+class OpeningsPlan(FrozenModel):
+    """The openings of all pairings, each played with both colours."""
+
+    file: str = ""
+    """Relative to this file, or judge's own, such as `judge:freestyle-20`; empty: an empty board."""
+    shuffle: bool = False
+    """Use a random order instead of file order."""
+    transform: bool = False
+    """Rotate and mirror openings when they repeat."""
+
+
 def shipped_openings(policy: Policy) -> str:
     """Such as `judge:freestyle-20`, or empty."""
     game = policy.game
     name = game_entry(game.name).balanced_openings(game.options)
     return f"{SHIPPED}{name}" if name and is_file(OPENINGS / f"{name}.txt") else ""
+
+
+def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
+    """The openings `chosen` in the file `path`; may be the empty one. Raises InputError with the line."""
+    if not chosen.file and not chosen.transform:
+        return [()]
+    game = policy.game
+    written = game_entry(game.name).openings(game.options)
+    if written is None:
+        raise InputError(f"{path}: [openings]: {game.name} does not support opening positions; remove the table")
+    if not chosen.file:
+        return [()]
+    try:
+        file = opening_file(path.parent, chosen.file)
+    except InputError as error:
+        raise InputError(f"{path}: [openings] file: {error}") from None
+    return read_openings(file, written)
 
 
 def opening_file(folder: Path, name: str) -> Path:

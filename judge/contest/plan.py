@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -19,9 +20,8 @@ from judge.base.moments import moment_text
 from judge.base.parsing import FrozenModel, StrictDatetime
 from judge.base.resources import house_agent_names
 from judge.base.toml_files import parse, place_of, read_text, validated
-from judge.catalog import game_entry
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.contest.opening_files import opening_file, read_openings
+from judge.contest.opening_files import OpeningsPlan, openings_of
 from judge.contest.store_url import is_of_others, refuse_parameters
 from judge.games.types import Opening
 from judge.record.policy import AgentClocks, Policy, load_policy
@@ -50,16 +50,12 @@ class AgentPlan(FrozenModel):
     name: str = Field(default="", pattern=r"^([A-Za-z0-9_-][A-Za-z0-9._-]{0,63})?$")
     """Name in the tables; empty: the agent's own name."""
 
+    def locate(self, folder: Path) -> str:
+        """Its path if the file is in `folder`, or a house agent's name."""
+        from judge.agents.agents import PERSONS
 
-class OpeningsPlan(FrozenModel):
-    """The openings of all pairings, each played with both colours."""
-
-    file: str = ""
-    """Relative to this file, or judge's own, such as `judge:freestyle-20`; empty: an empty board."""
-    shuffle: bool = False
-    """Use a random order instead of file order."""
-    transform: bool = False
-    """Rotate and mirror openings when they repeat."""
+        path, names = folder / self.path, (*house_agent_names(), *PERSONS)
+        return self.path if self.path in names and not is_file(path) and not is_directory(path) else str(path)
 
 
 class FoldersPlan(FrozenModel):
@@ -287,7 +283,8 @@ class Plan(FrozenModel):
         yield from self._disorder()
         if self.freeze != FreezePlan():
             yield from self._freeze_contradictions()
-        refuse_parameters(self.store)
+        if "?" in self.store:
+            refuse_parameters(self.store)
         if self.ratings.from_ and not isinstance(self.format, Ladder):
             yield f"ratings.from: {self.format.name} does not start from ratings, only ladder does: remove it"
         if len(set(self.seeds)) < len(self.seeds):
@@ -329,20 +326,31 @@ class Plan(FrozenModel):
             yield f"freeze.last_rounds: the number of rounds of {form.name} depends on results: give the moment at"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Planned:
     """A contest.toml and the paths it implies."""
 
     path: Path
     text: str
     plan: Plan
-    policy: Policy
+    given_policy: Policy | None = None
+    """None: `policy` reads the one that the plan names."""
     has_named_store: bool = False
     """Whether the user named the store, not the file."""
 
     @property
     def name(self) -> str:
         return self.plan.name
+
+    @cached_property
+    def policy(self) -> Policy:
+        """Raises InputError for a policy that is invalid, or that the plan contradicts."""
+        if self.given_policy is not None:
+            return self.given_policy
+        policy = policy_of(self.path, self.plan.policy, self.plan.change)
+        for keys, why in contradictions(self.plan, policy):
+            raise InputError(f"{place_of(self.path, keys, self.text)}: {why}")
+        return policy
 
     @property
     def clocks(self) -> Mapping[str, str]:
@@ -397,8 +405,7 @@ class Planned:
     def keeps_own_database(self) -> bool:
         """Whether the store is a plain file in the folder."""
         path = self.database_file
-        is_plain = path is not None and "?" not in self.plan.store
-        return is_plain and path is not None and path.resolve().is_relative_to(self.folder.resolve())
+        return path is not None and "?" not in self.plan.store and path.resolve().is_relative_to(self.folder.resolve())
 
     def with_store(self, url: str) -> Planned:
         """With a database that the user named; empty: without one."""
@@ -446,35 +453,6 @@ class Planned:
             f"in [[agents]] or submitted; there are {count}"
         )
 
-    def locate(self, agent: AgentPlan) -> str:
-        return located(self.folder, agent)
-
-
-def openings_of(path: Path, chosen: OpeningsPlan, policy: Policy) -> list[Opening]:
-    """The openings `chosen` in the file `path`; may be the empty one. Raises InputError with the line."""
-    if not chosen.file and not chosen.transform:
-        return [()]
-    game = policy.game
-    written = game_entry(game.name).openings(game.options)
-    if written is None:
-        raise InputError(f"{path}: [openings]: {game.name} does not support opening positions; remove the table")
-    if not chosen.file:
-        return [()]
-    try:
-        file = opening_file(path.parent, chosen.file)
-    except InputError as error:
-        raise InputError(f"{path}: [openings] file: {error}") from None
-    return read_openings(file, written)
-
-
-def located(folder: Path, agent: AgentPlan) -> str:
-    """Path of an agent listed in a file in `folder`, or a house agent's name."""
-    from judge.agents.agents import PERSONS
-
-    path = folder / agent.path
-    is_name = agent.path in (*house_agent_names(), *PERSONS) and not is_file(path) and not is_directory(path)
-    return agent.path if is_name else str(path)
-
 
 def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
     """The policy named in the file `path`, with changes. Raises InputError."""
@@ -487,17 +465,19 @@ def policy_of(path: Path, name: str, changes: Sequence[str]) -> Policy:
 
 
 def load_plan(path: Path) -> Planned:
-    """Load a plan from a file or a folder. Raises InputError with file, line and fix."""
+    """Load a plan and its policy from a file or a folder. Raises InputError with file, line and fix."""
+    planned = read_plan(path)
+    return replace(planned, given_policy=planned.policy)
+
+
+def read_plan(path: Path) -> Planned:
+    """As `load_plan`, without the policy: a contest that has begun has its own."""
     if is_directory(path):
         if is_file(path / CUP_FILE) and not is_file(path / PLAN_FILE):
             raise InputError(f"{path}: a cup; name one of its leagues, such as {path}/NAME")
         path /= PLAN_FILE
     text = read_text(path, "a contest file; judge contest init NAME --policy POLICY makes one")
-    plan = validated(Plan, parse(path, text), path, text)
-    policy = policy_of(path, plan.policy, plan.change)
-    for keys, why in contradictions(plan, policy):
-        raise InputError(f"{place_of(path, keys, text)}: {why}")
-    return Planned(path, text, plan, policy)
+    return Planned(path, text, validated(Plan, parse(path, text), path, text))
 
 
 def contradictions(plan: Plan, policy: Policy) -> Iterator[tuple[list[str], str]]:

@@ -14,7 +14,7 @@ PARAMETERS = frozenset({
 
 def refuse_parameters(url: str) -> None:
     """Raise ValueError for a parameter that is not in `PARAMETERS`. `host` may be the directory of a socket."""
-    if "?" not in url or url.startswith("sqlite:"):
+    if url.startswith("sqlite:"):
         return
     from sqlalchemy import make_url  # slow, and the same reading as when the database is opened
     from sqlalchemy.exc import ArgumentError

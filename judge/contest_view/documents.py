@@ -5,13 +5,13 @@ The classes describe the values, for readers and schemas.
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from judge.contest_games import PublishedGame
-from judge.contest_view.export import AttemptRow, GameRow
+from judge.contest_view.export import AttemptRow, GameRow, attempt_rows, game_row
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
 from judge.statistics.sprt import SprtState
@@ -177,37 +177,6 @@ def _entered_agent(view: ContestView, agent: Participant) -> dict[str, Any]:
 def listed_game(view: ContestView, game: PublishedGame) -> dict[str, Any]:
     """As `ListedGame`."""
     return {**game_row(view, game), "attempts": game.attempt}
-
-
-def game_row(view: ContestView, game: PublishedGame) -> dict[str, Any]:
-    """The values of a `GameRow`."""
-    names = ("number", "round", "table", "leg", "first", "second", "state", "why", "id")
-    row = _NO_RESULT | {name: getattr(game, name) for name in names}
-    result = game.result
-    if result is None:
-        return row
-    row |= {name: getattr(result, name) for name in ("winner", "verdict", "reason", "result", "seconds")}
-    points = (None, None) if view.game_points is None else view.game_points.of(result)
-    row |= {"moves": result.moves or None, "attempt": game.attempt, "record": game.record_path}
-    for seat, side in enumerate(("first", "second")):
-        row[f"{side}_points"], row[f"{side}_fault"] = points[seat], result.faults[seat]
-        row[f"{side}_replies"], row[f"{side}_charged_ms"] = result.replies[seat], result.charged_ms[seat]
-    return row
-
-
-_NO_RESULT: dict[str, Any] = dict.fromkeys(field.name for field in fields(GameRow))
-
-
-def attempt_rows(game: PublishedGame) -> Iterator[dict[str, Any]]:
-    """The values of an `AttemptRow` for each attempt that does not count."""
-    for each in game.uncounted:
-        yield {
-            "number": game.number,
-            "attempt": each.number,
-            "state": each.state,
-            "why": each.why,
-            "record": game.attempt_path(each.number),
-        }
 
 
 def certainty_document(stages: "Sequence[StageCertainty]") -> dict[str, Any]:

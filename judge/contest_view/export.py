@@ -1,14 +1,14 @@
-"""Reads a contest from its export: the tables of the folder `data`, whose rows are classes with annotated columns.
+"""The tables of an export in the folder `data`, whose rows are classes with annotated columns, and a contest from them.
 
 Results are claims; `judge.publish.verify.export` recomputes them.
 """
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import ConfigDict
 
@@ -19,8 +19,8 @@ from judge.base.text import printable, quote
 from judge.contest_games import Attempt, GameResult, GameState, Pairing, PublishedGame, game_result
 from judge.contest_view.joined import JOINED, MAX_JOINED_BYTES, Joined
 from judge.contest_view.view import ContestView
+from judge.journal.state import JournalLine
 from judge.record.seeds import Key
-from judge.store.types import JournalLine
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import (
     MAX_DOCUMENT_BYTES,
@@ -165,6 +165,37 @@ class JournalRow(TableRow):
     game: Annotated[str | None, "the game's id, if the line is about one"]
     attempt: Annotated[int | None, "the number of the attempt, if the line is about one"]
     data: Annotated[str, "the other fields of the event, as canonical JSON"]
+
+
+def game_row(view: ContestView, game: PublishedGame) -> dict[str, Any]:
+    """The values of a `GameRow`."""
+    names = ("number", "round", "table", "leg", "first", "second", "state", "why", "id")
+    row = _NO_RESULT | {name: getattr(game, name) for name in names}
+    result = game.result
+    if result is None:
+        return row
+    row |= {name: getattr(result, name) for name in ("winner", "verdict", "reason", "result", "seconds")}
+    points = (None, None) if view.game_points is None else view.game_points.of(result)
+    row |= {"moves": result.moves or None, "attempt": game.attempt, "record": game.record_path}
+    for seat, side in enumerate(("first", "second")):
+        row[f"{side}_points"], row[f"{side}_fault"] = points[seat], result.faults[seat]
+        row[f"{side}_replies"], row[f"{side}_charged_ms"] = result.replies[seat], result.charged_ms[seat]
+    return row
+
+
+_NO_RESULT: dict[str, Any] = dict.fromkeys(field.name for field in fields(GameRow))
+
+
+def attempt_rows(game: PublishedGame) -> Iterator[dict[str, Any]]:
+    """The values of an `AttemptRow` for each attempt that does not count."""
+    for each in game.uncounted:
+        yield {
+            "number": game.number,
+            "attempt": each.number,
+            "state": each.state,
+            "why": each.why,
+            "record": game.attempt_path(each.number),
+        }
 
 
 def load_export(directory: Path, *, is_claimed: bool = False) -> tuple[ContestView, list[str]]:

@@ -28,7 +28,7 @@ from judge.statistics.scales import ELO
 if TYPE_CHECKING:
     import numpy as np
 
-    from judge.store.types import JournalLine
+    from judge.journal.state import JournalLine
     from judge.tournament.snapshot import Snapshot
 
     Arrays = Mapping[str, np.ndarray[Any, Any]]

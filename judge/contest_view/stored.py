@@ -12,9 +12,10 @@ from judge.base.text import sentence
 from judge.contest_games import GameResult, GameState, PublishedGame
 from judge.contest_view.view import ContestView
 from judge.journal.events import SeasonEnded
+from judge.journal.state import state_after
 from judge.record.seeds import Key
 from judge.store.queries import Reader, published_games
-from judge.store.types import EntryRow, state_after
+from judge.store.types import EntryRow
 from judge.tournament.schedule import Tournament
 from judge.tournament.snapshot import Snapshot
 

@@ -1,14 +1,21 @@
-"""Values of a contest's view; importable without a database."""
+"""Values of a contest's view, and of its games' records. Workers import them: they need no database."""
 
+from __future__ import annotations
+
+import hashlib
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from judge.base.text import sentence
-from judge.contest_games import GameConditions
-from judge.record.seeds import Key
-from judge.record.spec import GameRecord
-from judge.tournament.snapshot import Snapshot, SnapshotEntry
+from judge.contest_games import GameConditions, Outcome, SeatOutcome
+
+if TYPE_CHECKING:
+    from judge.record.seeds import Key
+    from judge.record.spec import GameRecord, RecordFile
+    from judge.tournament.snapshot import Snapshot, SnapshotEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +112,29 @@ def conditions_of(record: GameRecord) -> GameConditions:
     place, began = record.placement, datetime.fromisoformat(record.started_at)
     slot = ",".join(map(str, place.slot_cores))
     return GameConditions(place.host, slot, began.timestamp(), record.seconds, f"{began.hour:02d}")
+
+
+def outcome_of(file: RecordFile, digest: str) -> Outcome:
+    """An attempt's outcome; `digest` is the record's."""
+    record = file.record
+    replies = [ply.seat for ply in record.plies]
+    first, second = (
+        SeatOutcome(seat.fault, replies.count(number), seat.charged_ms) for number, seat in enumerate(record.seats)
+    )
+    return Outcome(
+        record.verdict.value,
+        record.winner,
+        record.result,
+        record.reason,
+        digest,
+        record.seconds,
+        (first, second),
+        moves=moves_of(record),
+    )
+
+
+def moves_of(record: GameRecord) -> str:
+    """See `GameResult.moves`. White space within answers does not count."""
+    answers = [[ply.seat, " ".join(ply.said.split())] for ply in record.plies]
+    content = [record.spec.opening, answers, record.verdict.value, record.winner, record.result]
+    return hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()

@@ -16,7 +16,6 @@ from judge.contest_games import (
     PublishedGame,
     ScheduledGame,
     copies,
-    total_text,
     without_copied_pairs,
     without_copies,
 )
@@ -26,13 +25,12 @@ from judge.contest_view.values import Ending, FirstMove, Participant, Stream, mi
 from judge.formats.search_figures import EvaluatedGame
 from judge.games.types import FAILURES
 from judge.journal.events import Accepted, Disqualified, Entered, Started, Withdrawn
-from judge.journal.state import ContestState, EntryChange
+from judge.journal.state import ContestState, EntryChange, JournalLine, state_after
 from judge.record.seeds import Key
 from judge.statistics.match_estimate import Candidate, compare_candidates, interval_of_mean
 from judge.statistics.rating_model import RatingModel
 from judge.statistics.ratings import RatedContest, Rating, RatingList, Version, join_contests, rate
 from judge.statistics.sprt import SprtState
-from judge.store.types import JournalLine, state_after
 from judge.tournament.formats.base import skip_of
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing, PointsTable, points_table, without
@@ -74,7 +72,8 @@ class ContestView:
     evaluated: Mapping[int, EvaluatedGame | None] = field(default_factory=dict)
     boards: Mapping[int, str] = field(default_factory=dict, compare=False)
     """Both by game number, if known: what the agents' evaluations show, and the last position as a small SVG."""
-    ladder_ratings: LadderRatings = field(default_factory=LadderRatings, compare=False)
+    ladder_ratings: LadderRatings | None = field(default=None, compare=False)
+    """Of earlier views of the same ladder."""
     added_pages: Sequence[tuple[str, str]] = ()
     """Path and title of pages of other packages."""
 
@@ -271,14 +270,6 @@ class ContestView:
     def _results_of(self, agents: Collection[str]) -> Sequence[GameResult]:
         return [result for result in self.results if not set(result.agents).isdisjoint(agents)]
 
-    @property
-    def state_words(self) -> str:
-        """Whether the places are final, or how many games have results."""
-        if self.is_over:
-            return "Final."
-        total = total_text(self.counts, self.to_come.games, is_exact=self.to_come.is_exact)
-        return f"Not finished: {self.counts[GameState.DONE]} of {total} games"
-
     @cached_property
     def ending(self) -> Ending | None:
         """Winners and dates; None while the contest runs, or without results."""
@@ -446,7 +437,7 @@ class ContestView:
         if self.has_rounds:
             return {}
         log = LadderLog(self.snapshot, self.entered, self.journal, self.pairings, self.games)
-        return self.ladder_ratings.agents(log)
+        return (self.ladder_ratings or LadderRatings()).agents(log)
 
     @cached_property
     def base(self) -> str | None:

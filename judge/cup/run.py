@@ -23,7 +23,7 @@ from judge.base.owner import owned_directory
 from judge.contest.contest import Contest, open_store, opened_if_begun
 from judge.contest.entries import entrants
 from judge.contest.estimate import ContestEstimate, estimate_contest
-from judge.contest.plan import AgentPlan, Plan, Planned, located
+from judge.contest.plan import AgentPlan, Plan, Planned
 from judge.contest.run_lock import player_of
 from judge.contest.run_process import RUN_LOG, last_lines, start_run
 from judge.cup.plan import League, PlannedCup
@@ -255,7 +255,7 @@ def promoted_agents(planned: PlannedCup, league: League) -> Sequence[AgentPlan]:
             if league.after in entry.leagues:
                 place = staging / str(number)
                 place.mkdir()
-                name = entry.name or stage_agent(located(planned.folder, entry), place).manifest.name
+                name = entry.name or stage_agent(entry.locate(planned.folder), place).manifest.name
                 listed[name] = AgentPlan(path=entry.path, name=name)
         entries = view.snapshot.by_name()
         return [listed.get(name) or _submitted(below, entries[name]) for name in best if name not in members]

@@ -6,8 +6,7 @@ from typing import Any
 from judge.base.moments import moment_text
 from judge.journal.codec import Event, UnknownLine
 from judge.journal.events import Moment, ScheduleChanged, SettingChange
-from judge.translations.language import ENGLISH, Language
-from judge.translations.sentences import FIELD
+from judge.translations.language import ENGLISH, FIELD, Language
 
 
 def event_message(text: str) -> str:

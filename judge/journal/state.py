@@ -1,10 +1,14 @@
-"""The state of a contest: a fold of the events of its journal."""
+"""The lines of a journal, and the state of a contest: a fold of their events."""
 
+import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from judge.journal.codec import Event
+from judge.base.errors import InputError
+from judge.base.parsing import canonical_json, parse
+from judge.journal.codec import Event, Line, decode
 from judge.journal.events import (
     PUBLIC,
     Abandoned,
@@ -31,8 +35,62 @@ from judge.journal.events import (
     Voided,
     Withdrawn,
 )
+from judge.journal.sentences import text_of
 
 EntryChange = Disqualified | Withdrawn | Entered
+
+
+@dataclass(frozen=True)
+class JournalLine:
+    """A line of the journal."""
+
+    at: str
+    event: str
+    game: str | None
+    attempt: int | None
+    data: str
+    """The other fields of the event (`judge.journal.codec`)."""
+    digest: str | None = None
+    """SHA-256 of a record's public part, a document, an upload, a schedule."""
+    number: int | None = None
+    """Leaf number, from 0; None without a log."""
+    who: str | None = None
+    """The order's organiser, not published, if known."""
+    withheld: int | None = None
+    """The round with which it becomes public; None: it is public."""
+    salt: str | None = None
+    """Random, of a line that is or was withheld: its leaf cannot be guessed by its hash."""
+
+    @cached_property
+    def change(self) -> Event:
+        return decode(Line(self.event, self.data, self.game, self.attempt))
+
+    @property
+    def text(self) -> str:
+        """The sentence of the event in English."""
+        return text_of(self.change)
+
+    def is_withheld(self, first: int | None) -> bool:
+        """Whether it is not public while the results from round `first` on are withheld."""
+        return first is not None and self.withheld is not None and self.withheld >= first
+
+    @property
+    def leaf(self) -> bytes:
+        """Canonical JSON of the line."""
+        before = canonical_json({"at": self.at, "attempt": self.attempt})
+        salt = {} if self.salt is None else {"salt": self.salt}
+        after = canonical_json({"digest": self.digest, "event": self.event, "game": self.game, **salt})
+        return f'{before[:-1]},"data":{self.data},{after[1:]}'.encode()
+
+
+def read_leaf(leaf: bytes) -> JournalLine | None:
+    """The line of a leaf; None if no line has this leaf."""
+    try:
+        values = json.loads(leaf)
+        line = parse(JournalLine, {**values, "data": canonical_json(values["data"])}, "a leaf")
+        return line if line.leaf == leaf else None
+    except (InputError, ValueError, TypeError, KeyError, RecursionError):
+        return None
 
 
 def withheld_round(event: Event, played_in: int | None, first: int, latest: int) -> int | None:
@@ -173,3 +231,11 @@ def _end(game: GameAttempts, event: AttemptEvent, digest: str | None) -> Iterato
             if isinstance(event, Accepted):
                 game.counted = attempt
     game.ended[attempt] = event, digest
+
+
+def state_after(lines: Iterable[JournalLine]) -> ContestState:
+    """A contest after these lines of its journal."""
+    state = ContestState()
+    for line in lines:
+        state.apply(line.change, line.digest)
+    return state

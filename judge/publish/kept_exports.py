@@ -4,9 +4,9 @@ from pathlib import Path
 
 from judge.contest.file_names import EXPORTS
 from judge.journal.events import Accepted, Annulled, Disqualified, Entered, Revealed, SeasonEnded, Withdrawn
+from judge.journal.state import JournalLine
 from judge.publish.manifest import MANIFEST
 from judge.store.queries import Reader
-from judge.store.types import JournalLine
 
 RESULT_EVENTS = (Accepted, Annulled, Disqualified, Entered, Revealed, SeasonEnded, Withdrawn)
 """After each of them an export has other results."""

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import Any, get_type_hints
 
 from judge.base.text import plain_text
-from judge.contest_view.documents import attempt_rows, game_row
 from judge.contest_view.export import (
     CHANCE,
     DOCUMENT,
@@ -26,6 +25,8 @@ from judge.contest_view.export import (
     ReasonRow,
     Revealed,
     TableRow,
+    attempt_rows,
+    game_row,
 )
 from judge.contest_view.joined import JOINED
 from judge.contest_view.view import ContestView

@@ -13,13 +13,13 @@ with a_ij = wins of i over j plus their draws. Players are updated from the last
 """
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-_Key = TypeVar("_Key")
-_Counts = tuple[int, int, int]
+from judge.contest_games import Counts, PairResult, add_counts
+
 _Vector = npt.NDArray[np.float64]
 _Places = npt.NDArray[np.intp]
 
@@ -32,27 +32,6 @@ _PRIOR_DRAWS = 2
 _CLOSE = 1e-5
 """Maximum relative change |g' - g| / (g' + g) in the last round."""
 _MAX_ROUNDS = 10_000
-
-
-class PairResult(NamedTuple):
-    """Games of two players; wins and losses are those of `first`."""
-
-    first: str
-    second: str
-    wins: int
-    draws: int
-    losses: int
-
-
-def summed(results: Iterable[PairResult]) -> list[PairResult]:
-    """One result per pair, sorted by players."""
-    sums: dict[tuple[str, str], _Counts] = {}
-    for first, second, wins, draws, losses in results:
-        pair, counts = (first, second), (wins, draws, losses)
-        if first > second:
-            pair, counts = (second, first), (losses, draws, wins)
-        _add(sums, pair, counts)
-    return [PairResult(*pair, *sums[pair]) for pair in sorted(sums)]
 
 
 class Opponents(NamedTuple):
@@ -80,7 +59,7 @@ class PairTable:
 
     def __init__(self, results: Iterable[PairResult]) -> None:
         self.number: dict[str, int] = {}
-        met: list[dict[int, _Counts]] = []
+        met: list[dict[int, Counts]] = []
         for result in results:
             if not any(result[2:]):
                 continue
@@ -88,8 +67,8 @@ class PairTable:
                 if self.number.setdefault(player, len(met)) == len(met):
                     met.append({})
             first, second = self.number[result.first], self.number[result.second]
-            _add(met[first], second, (result.wins, result.draws, result.losses))
-            _add(met[second], first, (result.losses, result.draws, result.wins))
+            add_counts(met[first], second, (result.wins, result.draws, result.losses))
+            add_counts(met[second], first, (result.losses, result.draws, result.wins))
         counts = [np.array(list(each.values()), dtype=np.float64) for each in met]
         self.counts: list[_Vector] = [each.sum(axis=0) for each in counts]
         games = np.array([each.sum() for each in self.counts])
@@ -143,11 +122,6 @@ class PairTable:
                 )
             )
         return batches
-
-
-def _add(sums: dict[_Key, _Counts], key: _Key, counts: _Counts) -> None:
-    wins, draws, losses = sums.get(key, (0, 0, 0))
-    sums[key] = (wins + counts[0], draws + counts[1], losses + counts[2])
 
 
 def strengths_of(results: Iterable[PairResult]) -> Mapping[str, float]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from judge.contest_games import GameResult, ends_of_pairs
-from judge.statistics.bayeselo import PairResult, strengths_of, summed
+from judge.contest_games import GameResult, PairResult, ends_of_pairs, summed
+from judge.statistics.bayeselo import strengths_of
 from judge.statistics.bradley_terry import MAX_LEAGUE_STEP, Davidson, Fit, Matrix, PairCounts, Vector, fit_leagues
 from judge.statistics.rating_model import BAYESELO_MODEL, RatingModel
 from judge.statistics.scales import CONFIDENCE_95, ELO, SIGNIFICANCE, holm, normal_tail, rounded, rounded_p

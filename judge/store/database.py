@@ -38,11 +38,12 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.pool import NullPool
 
+from judge.base.durable_files import is_only_readable
 from judge.base.errors import HostError, InputError, StoreBusyError, StoreDamagedError, StoreLostError
 from judge.journal.codec import Event, UnknownLine, decode, encode
 from judge.journal.events import StandingsFrozen
 from judge.journal.state import withheld_round
-from judge.store.sqlite_files import ReadOnlyFile, damage_of, damaged, only_reads
+from judge.store.sqlite_files import ReadOnlyFile, damage_of, damaged
 from judge.store.tables import contests, games, journal, metadata
 
 if TYPE_CHECKING:
@@ -294,7 +295,7 @@ def connect(url: str) -> Engine:
         given = {name: value for name, value in _LIBPQ_SETTINGS.items() if name not in parsed.query}
         if not is_elsewhere and parsed.database and parsed.database != ":memory:":
             _opened.add(path := Path(parsed.database))
-            if only_reads(path):
+            if is_only_readable(path):
                 return _only_reading(create_engine(parsed, creator=ReadOnlyFile(path).connect, poolclass=NullPool))
         # The server may have restarted.
         engine = create_engine(parsed, connect_args=given if is_elsewhere else {}, pool_pre_ping=is_elsewhere)

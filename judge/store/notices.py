@@ -13,6 +13,7 @@ from sqlalchemy import Row, Select, delete, func, insert, or_, select, update
 
 from judge.contest_games import GameState
 from judge.journal.events import Accepted, Disqualified, Rated, SubmissionState, Withdrawn
+from judge.journal.state import JournalLine
 from judge.store.database import AdvisoryLock, lock_until_commit, value_of
 from judge.store.orders import TakesOrders
 from judge.store.queries import Reader
@@ -31,7 +32,7 @@ from judge.store.tables import (
     tokens,
 )
 from judge.store.tokens import TokenRole
-from judge.store.types import ORGANISER, JournalLine, cancellation
+from judge.store.types import ORGANISER, cancellation
 
 WEBHOOK, MAIL = "webhook", "mail"
 WAITING, SENT, GIVEN_UP = "waiting", "sent", "given up"

@@ -19,9 +19,10 @@ from judge.contest_games import (
     game_result,
 )
 from judge.journal.codec import Event
+from judge.journal.state import JournalLine
 from judge.store.database import Database, stamp, value_of
 from judge.store.tables import attempts, contests, entries, files, games, journal, pairings, results
-from judge.store.types import ANNOUNCED, EntryRow, FileKind, JournalLine
+from judge.store.types import ANNOUNCED, EntryRow, FileKind
 
 MIN_ID_CHARACTERS = 4
 """Of the beginning of a game's id."""

@@ -9,7 +9,6 @@ the database.
     `-wal` alone            a private copy of both: the `-wal` has data, and a `-shm` cannot be created
 """
 
-import os
 import shutil
 import sqlite3
 import weakref
@@ -22,15 +21,11 @@ from urllib.parse import quote
 from sqlalchemy import Boolean, Float, Integer, LargeBinary
 from sqlalchemy.schema import Column
 
+from judge.base.durable_files import is_only_readable
 from judge.base.errors import HostError, StoreDamagedError, os_errors_as
 from judge.base.owner import make_directory, remove_directory
 from judge.base.text import printable
 from judge.store.tables import metadata
-
-
-def only_reads(path: Path) -> bool:
-    """Whether a database can be read but not written."""
-    return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
 class ReadOnlyFile:
@@ -125,7 +120,7 @@ def damage_of(path: Path) -> str | None:
 
 def connected(path: Path) -> sqlite3.Connection:
     """Connect for reading. Raises sqlite3.Error."""
-    if only_reads(path):
+    if is_only_readable(path):
         return ReadOnlyFile(path).connect()
     return sqlite3.connect(f"file:{quote(str(path))}?mode=rw", uri=True)
 

@@ -36,9 +36,9 @@ from judge.store.types import (
     Submission,
     TooMuchError,
     Upload,
+    UploadLimits,
     UploadStep,
 )
-from judge.store.upload_limits import UploadLimits
 
 JUDGE = "judge"
 

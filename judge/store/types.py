@@ -1,21 +1,16 @@
-"""Values that the store returns."""
+"""Values that the store takes and returns."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from functools import cached_property
 from typing import Annotated, TypeVar
 
 from pydantic import ConfigDict, Field
 
 from judge.base.errors import InputError
-from judge.base.parsing import canonical_json, parse
-from judge.journal.codec import Event, Line, decode
+from judge.base.parsing import FrozenModel
 from judge.journal.events import SubmissionState
-from judge.journal.sentences import text_of
-from judge.journal.state import ContestState
 
 _T = TypeVar("_T")
 
@@ -72,67 +67,6 @@ class EntryRow:
         return self.withdrawn if self.is_annulled and self.disqualified is None else self.disqualified
 
 
-@dataclass(frozen=True)
-class JournalLine:
-    """A line of the journal."""
-
-    at: str
-    event: str
-    game: str | None
-    attempt: int | None
-    data: str
-    """The other fields of the event (`judge.journal.codec`)."""
-    digest: str | None = None
-    """SHA-256 of a record's public part, a document, an upload, a schedule."""
-    number: int | None = None
-    """Leaf number, from 0; None without a log."""
-    who: str | None = None
-    """The order's organiser, not published, if known."""
-    withheld: int | None = None
-    """The round with which it becomes public; None: it is public."""
-    salt: str | None = None
-    """Random, of a line that is or was withheld: its leaf cannot be guessed by its hash."""
-
-    @cached_property
-    def change(self) -> Event:
-        return decode(Line(self.event, self.data, self.game, self.attempt))
-
-    @property
-    def text(self) -> str:
-        """The sentence of the event in English."""
-        return text_of(self.change)
-
-    def is_withheld(self, first: int | None) -> bool:
-        """Whether it is not public while the results from round `first` on are withheld."""
-        return first is not None and self.withheld is not None and self.withheld >= first
-
-    @property
-    def leaf(self) -> bytes:
-        """Canonical JSON of the line."""
-        before = canonical_json({"at": self.at, "attempt": self.attempt})
-        salt = {} if self.salt is None else {"salt": self.salt}
-        after = canonical_json({"digest": self.digest, "event": self.event, "game": self.game, **salt})
-        return f'{before[:-1]},"data":{self.data},{after[1:]}'.encode()
-
-
-def read_leaf(leaf: bytes) -> JournalLine | None:
-    """The line of a leaf; None if no line has this leaf."""
-    try:
-        values = json.loads(leaf)
-        line = parse(JournalLine, {**values, "data": canonical_json(values["data"])}, "a leaf")
-        return line if line.leaf == leaf else None
-    except (InputError, ValueError, TypeError, KeyError, RecursionError):
-        return None
-
-
-def state_after(lines: Iterable[JournalLine]) -> ContestState:
-    """A contest after these lines of its journal."""
-    state = ContestState()
-    for line in lines:
-        state.apply(line.change, line.digest)
-    return state
-
-
 def cancellation(agent: str, disqualified: str | None, withdrawn: str | None) -> str:
     """Why an agent's game is cancelled."""
     return f"{agent} withdrew: {withdrawn}" if disqualified is None else f"{agent} is disqualified: {disqualified}"
@@ -187,6 +121,18 @@ class Submission:
         if self.state is SubmissionState.FAILED:
             return self.due_at is None
         return self.state not in (SubmissionState.RECEIVED, SubmissionState.PROCESSING)
+
+
+class UploadLimits(FrozenModel):
+    """Limits of an author's uploads; 0: no limit."""
+
+    author_bytes: int = Field(default=2 << 30, ge=0)
+    """Total size of an author's uploads, which are all kept."""
+    uploads_per_hour: int = Field(default=12, ge=0)
+    waiting_per_author: int = Field(default=3, ge=0)
+    """Uploads of one author that wait for processing."""
+    waiting: int = Field(default=200, ge=0)
+    """Uploads of all authors that wait for processing."""
 
 
 @dataclass(frozen=True, slots=True)

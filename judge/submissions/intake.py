@@ -7,7 +7,7 @@ from pydantic import Field
 from judge.base.parsing import FrozenModel
 from judge.notices.policy import NoticePolicy
 from judge.sandbox.box import Limits
-from judge.store.upload_limits import UploadLimits
+from judge.store.types import UploadLimits
 from judge.submissions.path_checks import Bounds
 
 

@@ -38,8 +38,7 @@ from judge.store.practice_games import PracticeGames
 from judge.store.queue import Queue
 from judge.store.submissions import Register
 from judge.store.tokens import Tokens
-from judge.store.types import ORGANISER, NotNowError, ProcessingResult, Submission, Upload, UploadStep
-from judge.store.upload_limits import UploadLimits
+from judge.store.types import ORGANISER, NotNowError, ProcessingResult, Submission, Upload, UploadLimits, UploadStep
 from judge.submissions.intake import IntakePolicy
 from judge.submissions.windows import Windows
 

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from judge.base.text import duration, printable, titled
+from judge.contest_games import GameState, total_text
 from judge.contest_view.ladder import TREND_GAMES, LadderAgent
 from judge.contest_view.view import ContestView
 from judge.terminal.output import interval, make_table, print_table, width_of
@@ -32,7 +33,7 @@ def print_standings(view: ContestView) -> None:
         print_table(table, console)
     else:
         print_ladder(view)
-    print(view.state_words)
+    print(_state_words(view))
     _print_certainty_words(view.certainty, has_brackets=view.has_rounds)
     for words in view.copies_words:
         print(words)
@@ -44,6 +45,14 @@ def print_standings(view: ContestView) -> None:
         print(f"withdrawn: {printable(agent)}: {printable(why)}")
     if (test := view.test) is not None:
         print(f"sequential test: LLR {test.llr:.2f} ({test.lower:.2f} to {test.upper:.2f}): {test.decision}")
+
+
+def _state_words(view: ContestView) -> str:
+    """Whether the places are final, or how many games have results."""
+    if view.is_over:
+        return "Final."
+    total = total_text(view.counts, view.to_come.games, is_exact=view.to_come.is_exact)
+    return f"Not finished: {view.counts[GameState.DONE]} of {total} games"
 
 
 def _standings_table(view: ContestView, *, has_boxes: bool) -> Table:

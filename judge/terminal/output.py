@@ -41,6 +41,11 @@ def styled(text: str, style: str) -> str:
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
 
 
+def is_interactive() -> bool:
+    """Whether stdin and stdout are terminals."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def note(text: str) -> None:
     """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)

@@ -135,7 +135,7 @@ class LinePresenter(Presenter):
         print(f"record {path}")
 
     def score(self, records: Sequence[GameRecord]) -> None:
-        from judge.contest.attempts import moves_of
+        from judge.contest_view.values import moves_of
 
         if len(records) < 2:
             return

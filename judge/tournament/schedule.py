@@ -3,15 +3,17 @@
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from judge.base.errors import InputError
-from judge.catalog.entry import NOT_TURNED
+from judge.catalog import game_entry
+from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest_games import GameResult, Pairing, ScheduledGame
 from judge.games.types import Opening
-from judge.record.seeds import Key, Seed
+from judge.record.policy import Policy
+from judge.record.seeds import Key, Seed, numbers
 from judge.record.spec import GameSpec
 from judge.tournament.formats.base import Competitor
-from judge.tournament.openings import schedule, turns_of
 from judge.tournament.results import PlayedPairing, Scoring, failure_shares, points_table, score, without
 from judge.tournament.snapshot import Snapshot, commitment_to, contest_key, game_seed
 from judge.tournament.standings import RATINGS, Crosstable, TableLine, crosstable, records_of, standings
@@ -139,9 +141,9 @@ class Tournament:
         if snapshot.hides_openings and self.seed is None:
             count = len(snapshot.openings)
             start = number // count * count
-            return [schedule(snapshot.openings, pair, None, self._turns) for pair in range(start, start + count)]
+            return [opening_of_pair(snapshot.openings, pair, None, self._turns) for pair in range(start, start + count)]
         seed = self.seed if snapshot.shuffle else None
-        return [schedule(snapshot.openings, number, seed, self._turns)]
+        return [opening_of_pair(snapshot.openings, number, seed, self._turns)]
 
     def entries(self, absent: Collection[str] = (), out: Collection[str] = ()) -> list[Competitor]:
         """Entries; those in `absent` are inactive, and the results of those in `out` do not count."""
@@ -198,8 +200,35 @@ def seats(pairing: Pairing, game: int) -> tuple[str, str]:
 
 
 def opening_number(pairing: Pairing, game: int, games: int) -> int:
-    """The opening's number from 0, for `judge.tournament.openings.schedule`.
+    """The `pair` of `opening_of_pair`.
 
     Two consecutive games share one, also across meetings. All pairings use the same openings.
     """
     return (pairing.meeting * games + game) // 2
+
+
+def opening_of_pair(openings: Sequence[Opening], pair: int, seed: Seed | None, turns: Sequence[Turn]) -> Opening:
+    """The opening of pair `pair` (from 0).
+
+    Each is used once before a repeat, with the next symmetry of `turns`; positions as text are not turned. `seed`
+    shuffles each pass.
+    """
+    number, place = divmod(pair, len(openings))
+    opening = openings[place if seed is None else _order(len(openings), seed, number)[place]]
+    if isinstance(opening, str):
+        return opening
+    turn = turns[number % len(turns)]
+    return tuple(turn(x, y) for x, y in opening)
+
+
+@lru_cache(maxsize=8)
+def _order(count: int, seed: Seed, number: int) -> tuple[int, ...]:
+    order = list(range(count))
+    numbers(seed, number).shuffle(order)
+    return tuple(order)
+
+
+def turns_of(policy: Policy) -> Sequence[Turn]:
+    """Symmetries for repeated openings."""
+    written = game_entry(policy.game.name).openings(policy.game.options)
+    return NOT_TURNED if written is None else written.turns

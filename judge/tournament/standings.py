@@ -13,6 +13,7 @@ from typing import Annotated, NamedTuple, Self
 from pydantic import AfterValidator
 
 from judge.base.parsing import FailFastTuple
+from judge.contest_games import PairResult, summed
 from judge.tournament.results import PlayedPairing, SideScore, rounded, sums_of
 
 Tiers = list[list[str]]
@@ -122,17 +123,17 @@ class Records(dict[str, Record]):
             for each, opponent in record.opponents():
                 if agent < opponent:
                     mine, its = each.side_of(agent), each.side_of(opponent)
-                    results.append((agent, opponent, mine.wins, mine.draws, its.wins))
+                    results.append(PairResult(agent, opponent, mine.wins, mine.draws, its.wins))
         found = _ratings_of(tuple(results))
         least = min(0.0, *(math.floor(rating) - 1.0 for rating in found.values())) if found else 0.0
         return {agent: found.get(agent, least) for agent in self}
 
 
 @lru_cache(maxsize=8)
-def _ratings_of(results: tuple[tuple[str, str, int, int, int], ...]) -> Mapping[str, float]:
-    from judge.statistics.bayeselo import PairResult, strengths_of, summed
+def _ratings_of(results: tuple[PairResult, ...]) -> Mapping[str, float]:
+    from judge.statistics.bayeselo import strengths_of
 
-    return strengths_of(summed(PairResult(*result) for result in results))
+    return strengths_of(summed(results))
 
 
 class Criterion(NamedTuple):

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.base.durable_files import read_bounded
 from judge.journal.events import Announced, Revealed, StandingsFrozen, SubmissionChanged, SubmissionState
+from judge.journal.state import JournalLine
 from judge.store.queries import Reader
-from judge.store.types import JournalLine
 from judge.transparency.checkpoint import MAX_CHECKPOINT_BYTES, Checkpoint, origin_of
 from judge.transparency.keys import KEY_FILE, load_key
 from judge.transparency.merkle import CHECKPOINT, Leaves, StoredTree, leaf_hash, tile, tile_files

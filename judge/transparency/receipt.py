@@ -13,7 +13,7 @@ from pydantic import Field
 
 from judge.base.parsing import FailFastTuple, FrozenModel, parse_json
 from judge.base.text import printable
-from judge.store.types import JournalLine, read_leaf
+from judge.journal.state import JournalLine, read_leaf
 from judge.transparency.checkpoint import Checkpoint, read_checkpoint
 from judge.transparency.merkle import Tree, leaf_hash, verify_inclusion
 

@@ -285,7 +285,7 @@ def _show(figures: list[Figure], slot: Slot) -> None:
 
 def main() -> None:
     """The command line of ./scripts/bench."""
-    from judge.cli.guard import guarded
+    from judge.cli import guarded
 
     guarded(lambda: typer.run(bench))
 

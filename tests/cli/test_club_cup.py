@@ -18,7 +18,7 @@ from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import player_of
 from judge.journal.events import Accepted
-from judge.store.types import JournalLine
+from judge.journal.state import JournalLine
 from tests.cli.brains import packed_agent
 from tests.cli.conftest import Judge, Ran
 from tests.contest.test_full_disk import fill, mounted

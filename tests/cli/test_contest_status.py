@@ -1,6 +1,7 @@
 """`judge contest status` before and after the start: entries, moments, and games, also those that are drawn later."""
 
 import json
+import re
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -20,6 +21,7 @@ from judge.contest_games import AttemptState
 from judge.store.types import ProcessingResult, Upload
 from judge.terminal.contest_progress import Lines
 from judge.tournament.formats.groups import Leagues
+from judge.transparency.keys import KEY_FILE, make_key
 from judge.web.player.status import PlayerFiles
 from tests.cli.conftest import Judge
 from tests.contest.cups import better_seed, cup, play
@@ -126,6 +128,32 @@ def test_a_status_counts_games_that_are_drawn_later(tmp_path: Path, capsys: pyte
         status(found.planned.path)
 
     assert "spring-cup: interrupted, 2 of at least 8 games done\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("standings",),
+        ("standings", "--crosstable"),
+        ("journal",),
+        ("export", "public", "--language", "en"),
+    ],
+)
+def test_a_contest_that_has_begun_is_shown_without_its_policy(
+    words: tuple[str, ...], judge: Judge, tmp_path: Path
+) -> None:
+    """It has the policy that was locked in. Before the start a missing policy is a mistake."""
+    with Cup(tmp_path / "cup", STRONG_TO_WEAK) as cup:
+        cup.play(2)
+        make_key(cup.folder / KEY_FILE)
+    plan = tmp_path / "cup/contest.toml"
+    plan.write_text(re.sub("(?m)^policy = .*$", 'policy = "removed.toml"', plan.read_text()))
+    assert 0 == judge("contest", *words, "cup").code
+
+    (tmp_path / "cup/contest.db").unlink()
+    if words in (("status",), ("standings",)):
+        assert "removed.toml" in judge("contest", *words, "cup", code=2).err
 
 
 PLAN = """

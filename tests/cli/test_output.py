@@ -8,7 +8,7 @@ from typing import IO
 
 import pytest
 
-from judge.cli.guard import TRACEBACK_VARIABLE
+from judge.cli import TRACEBACK_VARIABLE
 from tests.cli.conftest import Judge
 from tests.cli.contests import JUDGE, running, slow_contest, write_contest
 from tests.forked import ForkedProcess
@@ -90,7 +90,7 @@ def test_a_command_that_prints_nothing_does_not_need_its_output(tmp_path: Path) 
 
 
 UNEXPECTED = """
-from judge.cli.guard import guarded
+from judge.cli import guarded
 def command():
     print("before")
     raise {error}
@@ -143,7 +143,7 @@ def test_contest_that_lost_its_output_ends_and_resumes_later(tmp_path: Path, jud
 
 
 def test_nohup_keeps_a_command_alive(tmp_path: Path) -> None:
-    code = "import signal\nfrom judge.cli.guard import guarded\nguarded(lambda: signal.raise_signal(signal.SIGHUP))"
+    code = "import signal\nfrom judge.cli import guarded\nguarded(lambda: signal.raise_signal(signal.SIGHUP))"
     words = ["nohup", sys.executable, "-c", code]
     ended = subprocess.run(words, cwd=tmp_path, capture_output=True, timeout=PATIENCE_S, check=False)
 

@@ -119,7 +119,7 @@ def use(planned: Planned) -> None:
     assert bool(windows.moments) == bool(windows.words)
     assert isinstance(planned.waits_for(), str)
     assert isinstance(planned.has_no_store, bool)
-    assert all(planned.locate(agent) for agent in planned.plan.agents)
+    assert all(agent.locate(planned.folder) for agent in planned.plan.agents)
     folders = planned.folder / planned.plan.folders.from_
     for read in (planned.openings, lambda: read_any(folders, planned)):
         with suppress(InputError):

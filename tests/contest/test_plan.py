@@ -110,7 +110,7 @@ def test_paths_are_from_the_file_s_own_folder(tmp_path: Path) -> None:
 
     assert "mine" == planned.policy.name
     assert [f"{tmp_path}/house-strong", "house-instant", f"{tmp_path}/../elsewhere", f"{tmp_path}/pyproject.toml"] == [
-        planned.locate(agent) for agent in planned.plan.agents
+        agent.locate(planned.folder) for agent in planned.plan.agents
     ]
 
 

@@ -115,7 +115,7 @@ def test_every_snapshot_can_be_read(planned: Planned, tmp_path: Path) -> None:
 def test_ladder_has_the_images_of_agents_that_may_join(planned: Planned) -> None:
     admitted = planned.policy.model_copy(update={"admits": ("native", "python", "missing")})
 
-    found = snapshot(replace(planned, policy=admitted), format=Ladder(name="ladder", total_games=9), seed=None)
+    found = snapshot(replace(planned, given_policy=admitted), format=Ladder(name="ladder", total_games=9), seed=None)
 
     assert ["native", "python"] == list(found.images)
     assert find_runtime("native").id == found.images["native"].id

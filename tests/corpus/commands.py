@@ -10,7 +10,7 @@ from judge.cli import app
 
 def printed(*words: str) -> str:
     """The output of a command and its exit code, if that is not 0."""
-    with patch("judge.cli.guard.to_console"):
+    with patch("judge.cli.to_console"):
         done = CliRunner().invoke(app, words, env={"COLUMNS": "100"})
     if done.exception is not None and not isinstance(done.exception, SystemExit | JudgeError):
         raise done.exception

@@ -109,7 +109,7 @@ def _is_harmless(text: str) -> None:
 def test_a_log_line_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     """Without blanks in it a text would go to the terminal as it is."""
     texts = [text.replace(" ", "").encode("utf-8", "replace").decode() for text in LAST]
-    program = "from judge.base.logs import get_logger\nfrom judge.cli.guard import guarded\ndef log():\n"
+    program = "from judge.base.logs import get_logger\nfrom judge.cli import guarded\ndef log():\n"
     for number, text in enumerate(texts):
         program += f" get_logger().warning({text!r}, agent={text!r}, number={number})\n"
     subprocess.run([sys.executable, "-c", f"{program}guarded(log)"], check=True)

@@ -17,7 +17,8 @@ from judge.cli.submit import open_intake
 from judge.contest.contest import Contest, open_store
 from judge.contest.plan import load_plan
 from judge.publish.verify.draws import admission_problems, ladder_problems
-from judge.publish.verify.log import ReadLog, log_problems
+from judge.publish.verify.log import ReadLog
+from judge.publish.verify.log_lines import log_problems
 from judge.store.types import ProcessingResult, Upload
 from judge.tournament.snapshot import newest_versions
 from judge.transparency.checkpoint import Checkpoint

@@ -214,7 +214,7 @@ def test_killed_build_is_cleared_by_the_next(engine: docker.DockerClient) -> Non
 
 def test_interrupted_build_ends_before_it_is_complete(engine: docker.DockerClient) -> None:
     build = "build_images(['keeper'], print, BuildOptions(way='engine'), force=True)"
-    code = f"from judge.cli.guard import *; from judge.host.build_images import *; guarded(lambda: {build})"
+    code = f"from judge.cli import *; from judge.host.build_images import *; guarded(lambda: {build})"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
         while not engine.containers.list(filters={"label": BUILDER}):
             assert process.poll() is None

@@ -24,7 +24,7 @@ from judge.journal.events import (
     WorkerNoted,
 )
 from judge.journal.sentences import text_of
-from judge.store.types import JournalLine, read_leaf
+from judge.journal.state import JournalLine, read_leaf
 from tests.corpus import archive
 
 GAME = "2043e054d7586f7ce4f7"

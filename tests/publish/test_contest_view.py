@@ -28,7 +28,7 @@ def values(view: ContestView) -> Mapping[str, Any]:
     return {
         "standings": standings_document(view),
         "results": [result._replace(record="") for result in view.results],
-        **{name: getattr(view, name) for name in ("counts", "failures", "to_come", "is_over", "state_words", "out")},
+        **{name: getattr(view, name) for name in ("counts", "failures", "to_come", "is_over", "out")},
         **{name: getattr(view, name) for name in ("secret", "entered", "absent", "stages", "copies", "snapshot")},
     }
 

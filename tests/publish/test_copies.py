@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from judge.contest.attempts import moves_of
 from judge.contest_games import GameResult, Pairing, copies, without_copied_pairs, without_copies
 from judge.contest_view.export import load_claimed
+from judge.contest_view.values import moves_of
 from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
 from judge.publish.verify.export import verify_export

@@ -13,13 +13,13 @@ from judge.catalog.files import steps_of
 from judge.contest_games import Outcome, Pairing, PublishedGame, ScheduledGame, SeatOutcome
 from judge.contest_view.view import ContestView
 from judge.games.types import Verdict
+from judge.journal.state import JournalLine
 from judge.record.policy import load_policy
 from judge.record.spec import RecordFile, public_part
 from judge.render.svg_player import write_film
 from judge.site.game_page import GamePageContext, game_pages
 from judge.site.pages import POLICY, STYLE, PagePlace, asset
 from judge.site.site import MAX_PAGE_BYTES, Proof
-from judge.store.types import JournalLine
 from judge.tournament.formats.round_robin import RoundRobin
 from judge.tournament.snapshot import SnapshotImage
 from judge.translations.language import CODES, languages

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from judge.statistics.bayeselo import PairResult
+from judge.contest_games import PairResult
 
 CARO_2026 = """\
 ALPHAGOMOKU.MK26 - JAX25: 7 : 1

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge.statistics.bayeselo import PairResult, strengths_of
+from judge.contest_games import PairResult
+from judge.statistics.bayeselo import strengths_of
 
 
 def test_a_draw_is_a_win_and_a_loss() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from judge.statistics.bayeselo import PairResult
+from judge.contest_games import PairResult
 from judge.statistics.bradley_terry import Fit, Likelihood, PairCounts, Vector, fit_leagues
 from judge.statistics.certainty import Certainty, assess_places, pair_results, reversed_games
 from judge.statistics.rating_model import RatingModel

@@ -14,7 +14,7 @@ from judge.base.errors import HostError, InputError
 from judge.store.contests import Store
 from judge.store.queue import MAX_WAIT_S
 from judge.store.submissions import Register
-from judge.store.upload_limits import UploadLimits
+from judge.store.types import UploadLimits
 from tests.store.conftest import Clock
 from tests.store.test_contests import begin, ended, issued
 from tests.store.test_submissions import upload

@@ -11,8 +11,7 @@ from judge.base.errors import HostError
 from judge.record.policy import load_policy
 from judge.store.files import Incoming
 from judge.store.submissions import Register
-from judge.store.types import ProcessingResult, Submission, TooMuchError, Upload
-from judge.store.upload_limits import UploadLimits
+from judge.store.types import ProcessingResult, Submission, TooMuchError, Upload, UploadLimits
 from judge.submissions.service import IntakeDirectory, ReceivedUpload, receive_upload
 
 FIRST = Upload("ada", "", "mine.zip", "a" * 64, 10)

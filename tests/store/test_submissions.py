@@ -25,9 +25,9 @@ from judge.store.types import (
     Submission,
     TooMuchError,
     Upload,
+    UploadLimits,
     UploadStep,
 )
-from judge.store.upload_limits import UploadLimits
 from tests.examples import examples
 from tests.store.conftest import Clock
 

@@ -6,9 +6,8 @@ from itertools import combinations
 
 import pytest
 
-from judge.contest_games import Pairing
+from judge.contest_games import Pairing, PairResult
 from judge.record.policy import load_policy
-from judge.statistics.bayeselo import PairResult
 from judge.statistics.certainty import Reversal, assess_places
 from judge.tournament.certain_places import StageCertainty, certain_places
 from judge.tournament.results import PlayedPairing, points_table

@@ -23,7 +23,7 @@ from judge.games.gomoku import Rule
 from judge.games.gomoku.options import symmetries
 from judge.games.gomoku.positions import parse_opening
 from judge.games.gomoku.requests import Square, square_name
-from judge.tournament.openings import schedule
+from judge.tournament.schedule import opening_of_pair
 
 zstd: Any = import_module("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
 
@@ -160,13 +160,13 @@ THREE = [((7, 7),), ((7, 7), (8, 8)), ((3, 4), (5, 6))]
 def test_every_opening_is_played_before_any_is_played_again(seed: int | None) -> None:
     """Balanced, in the order of the file or in one that the seed decides."""
     turns = symmetries(15, 15)[:1]
-    played = [schedule(THREE, pair, seed, turns) for pair in range(9)]
+    played = [opening_of_pair(THREE, pair, seed, turns) for pair in range(9)]
     for number in range(3):
         assert set(THREE) == set(played[3 * number : 3 * number + 3])
-    assert played == [schedule(THREE, pair, seed, turns) for pair in range(9)]
+    assert played == [opening_of_pair(THREE, pair, seed, turns) for pair in range(9)]
     if seed is None:
         assert THREE * 3 == played
-        orders = {tuple(schedule(THREE, p, seed, turns) for p in range(3)) for seed in range(8)}
+        orders = {tuple(opening_of_pair(THREE, p, seed, turns) for p in range(3)) for seed in range(8)}
         assert len(orders) > 1
 
 
@@ -174,12 +174,12 @@ def test_openings_come_again_turned_and_mirrored() -> None:
     """Eight passes, eight positions; the first is the file's, and the ninth is the first again."""
     turns = symmetries(15, 15)
     opening = ((7, 8), (3, 12))
-    played = [schedule([opening], pair, None, turns) for pair in range(9)]
+    played = [opening_of_pair([opening], pair, None, turns) for pair in range(9)]
     assert opening == played[0] == played[8]
     assert 8 == len(set(played))
     assert {(7, 8), (7, 6), (8, 7), (6, 7)} == {turned[0] for turned in played}
     assert [(1, 2), (18, 2), (1, 12), (18, 12)] == [turn(1, 2) for turn in symmetries(20, 15)]
-    assert "8/8 w" == schedule(["8/8 w"], 1, None, [lambda x, y: (y, x)])  # positions are not turned
+    assert "8/8 w" == opening_of_pair(["8/8 w"], 1, None, [lambda x, y: (y, x)])  # positions are not turned
 
 
 def test_error_of_a_split_names_the_file_once(tmp_path: Path) -> None:

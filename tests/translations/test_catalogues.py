@@ -12,8 +12,7 @@ from judge.protocols import PROTOCOLS, protocol_entry
 from judge.protocols.checks import ASKED, CHECKS
 from judge.referee.blame import FAULTS, RULED, TABLE
 from judge.site.pages import MAX_SENTENCE_CHARACTERS
-from judge.translations.language import CODES, ENGLISH, language
-from judge.translations.sentences import SENTENCE
+from judge.translations.language import CODES, ENGLISH, SENTENCE, language
 from scripts.messages import forms, read_catalogue, template
 from tests.releases import require_for_release
 

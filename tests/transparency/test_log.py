@@ -13,10 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from judge.base.errors import InputError
 from judge.cli.contest.verify import verify
 from judge.journal.events import GameReleased, SetAside
+from judge.journal.state import JournalLine
 from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.store.submissions import Register
-from judge.store.types import JournalLine, Upload
+from judge.store.types import Upload
 from judge.transparency.checkpoint import Checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.log import ContestLog, SignedLog

@@ -15,10 +15,9 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from judge.contest.attempts import outcome_of
 from judge.contest_games import GameState, PublishedGame, schedule_digest
 from judge.contest_view.export import CHANCE, DOCUMENT, load_export
-from judge.contest_view.values import conditions_of
+from judge.contest_view.values import conditions_of, outcome_of
 from judge.contest_view.view import ContestView
 from judge.journal.events import Accepted, ImagesChanged, LockedIn, Scheduled
 from judge.publish.tables import tables

@@ -17,11 +17,11 @@ from typing import Any, Concatenate, ParamSpec
 from judge.contest_view.export import load_export
 from judge.games.types import Verdict
 from judge.journal.events import ImagesChanged
+from judge.journal.state import JournalLine
 from judge.publish.manifest import write_manifest
 from judge.publish.tables import write_csv, write_json
 from judge.record.spec import RecordFile, public_part, read_record
 from judge.record.transcript import EntryKind, unseal
-from judge.store.types import JournalLine
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.merkle import EMPTY_ROOT

@@ -12,10 +12,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from judge.contest_view.export import JournalRow
 from judge.journal.codec import Event, encode
+from judge.journal.state import JournalLine
 from judge.publish.tables import write_csv, write_json
 from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
-from judge.store.types import JournalLine
 from judge.transparency.log import ContestLog
 from judge.transparency.merkle import read_leaves
 from tests.contests import PAIR, nothing, with_a_remark

@@ -15,13 +15,14 @@ from judge.contest.contest import Contest
 from judge.contest.plan import load_plan
 from judge.contest.runner import Scheduler
 from judge.contest_games import Pairing
+from judge.journal.state import JournalLine
 from judge.publish.verify.draws import pairing_problems
 from judge.publish.verify.export import verify_export
 from judge.publish.verify.sample import Sample
 from judge.record.seeds import Seed
 from judge.store.contests import Store
 from judge.store.submissions import Register
-from judge.store.types import JournalLine, ProcessingResult, Upload
+from judge.store.types import ProcessingResult, Upload
 from judge.tournament.formats.base import Competitor
 from judge.tournament.formats.sequential import Sequential
 from judge.tournament.results import PlayedPairing

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from judge.contest_view.export import DOCUMENT
+from judge.journal.state import JournalLine
 from judge.publish.verify.export import verify_export
-from judge.store.types import JournalLine
 from tests.examples import sized
 from tests.publish.public import Public, sign_again
 from tests.verify.forgeries import other

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from judge.base.errors import InputError
+from judge.journal.state import JournalLine
 from judge.publish.verify.export import verify_export
-from judge.store.types import JournalLine
 from tests.examples import EVIDENCE, RecordFigure, of_lanes, sized
 from tests.publish.public import Public
 from tests.verify import independent_reading

@@ -40,11 +40,13 @@ from judge.journal.events import (
     SubmissionState,
     Withdrawn,
 )
+from judge.journal.state import JournalLine
 from judge.publish.verify.draws import admission_problems, ladder_problems
-from judge.publish.verify.log import ReadLog, log_problems
+from judge.publish.verify.log import ReadLog
+from judge.publish.verify.log_lines import log_problems
 from judge.statistics.online_ratings import Prior
 from judge.store.contests import Store
-from judge.store.types import EntryRow, JournalLine
+from judge.store.types import EntryRow
 from judge.tournament.formats import AnyFormat
 from judge.tournament.formats.ladder import StartRating
 from judge.tournament.ladder import LadderHistory

@@ -14,10 +14,10 @@ from judge.contest.contest import Contest, open_store
 from judge.contest.late_entries import possible_entrants
 from judge.contest_games import GameState
 from judge.contest_view.stored import StoredView
+from judge.journal.state import JournalLine
 from judge.publish.verify.export import verify_export
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
-from judge.store.types import JournalLine
 from judge.tournament.formats.knockout import Knockout
 from judge.tournament.formats.round_robin import RoundRobin
 from tests.contest.cups import cup

@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from judge.base.parsing import canonical_json
 from judge.cli.contest.verify import verify as verify_command
+from judge.journal.state import JournalLine
 from judge.publish.manifest import MANIFEST, SIGNATURE
 from judge.publish.verify.export import verify_export
 from judge.record.spec import FolderRecord
 from judge.sandbox.evidence import Evidence
-from judge.store.types import JournalLine
 from judge.transparency.checkpoint import COSIGNATURE, key_id, read_checkpoint, verifier_key
 from tests.publish.public import Public, sign_again
 from tests.transparency.standard_witness import StandardWitness

@@ -15,10 +15,9 @@ import typer
 from judge.base.durable_files import is_directory, is_file, write_durably
 from judge.base.errors import HostError, InputError, os_errors_as
 from judge.base.text import printable
-from judge.cli.guard import is_interactive
 from judge.cli.options import ClockOption, PolicyOption, SetOption, checked_address, refuse_given
 from judge.contest.file_names import CUP_FILE, PLAN_FILE
-from judge.terminal.output import note
+from judge.terminal.output import is_interactive, note
 
 if TYPE_CHECKING:
     from judge.cli.contest.init_options import InitOptions

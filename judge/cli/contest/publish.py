@@ -121,8 +121,9 @@ def export(
 
     DEBUG lines and stderr are not published: they go to a separate directory for each agent, for its author.
     """
-    from judge.api.contests import contest as contest_of
+    from judge.api.contests import ContestFolder
     from judge.catalog.managers import MANAGERS
+    from judge.contest.plan import read_plan
     from judge.contest_games import GameState
     from judge.publish.export.export import refuse_withheld
     from judge.publish.export.manager_files import write_for_manager
@@ -147,7 +148,7 @@ def export(
                 "--as writes no pages and signs nothing: leave out --key, --private, --address, --archive, "
                 "--language, --page"
             )
-        with contest_of(contest).opened() as found:
+        with ContestFolder(read_plan(contest)).opened() as found:
             if not withheld:
                 refuse_withheld(found)
             count = write_for_manager(found, MANAGERS.entry(as_), directory)
@@ -159,7 +160,7 @@ def export(
         return
     authors = private or directory.with_name(f"{directory.name}-private")
     options = replace(_page_options(address, language, page), archive=checked_archive(archive), withheld=withheld)
-    exported = contest_of(contest).export(
+    exported = ContestFolder(read_plan(contest)).export(
         directory, key=key, private=authors, options=options, progress=progress_bar(), notify=print_notice
     )
     _note_unfinished(exported.unfinished)

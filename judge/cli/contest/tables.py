@@ -18,7 +18,7 @@ from judge.terminal.output import make_table, print_json, print_table
 
 if TYPE_CHECKING:
     from judge.cup.plan import PlannedCup
-    from judge.store.types import JournalLine
+    from judge.journal.state import JournalLine
 
 
 def status(
@@ -32,7 +32,7 @@ def status(
 ) -> None:
     """Show the progress of a contest, its hosts, agents that fail, and games that are void or stopped."""
     from judge.contest.contest import opened_if_begun
-    from judge.contest.plan import load_plan
+    from judge.contest.plan import load_plan, read_plan
     from judge.contest.status import status_before, status_of
     from judge.contest_games import total_text
 
@@ -40,9 +40,9 @@ def status(
         refuse_given("is not for a cup", games=games, agents=agents, hosts=hosts)
         _print_cup_status(cup, as_json=as_json)
         return
-    planned = load_plan(contest)
+    planned = read_plan(contest)
     with opened_if_begun(planned) as found:
-        document = status_before(planned) if found is None else status_of(found, games, hosts, agents)
+        document = status_before(load_plan(contest)) if found is None else status_of(found, games, hosts, agents)
     if as_json:
         print_json(document, indent=None)
         return
@@ -188,7 +188,7 @@ def standings(
 ) -> None:
     """Print the standings, with ratings and their 95 % intervals. Before the start: entries and start time."""
     from judge.contest.contest import opened_if_begun
-    from judge.contest.plan import load_plan
+    from judge.contest.plan import load_plan, read_plan
     from judge.contest.status import status_before
     from judge.contest_view.documents import standings_document
     from judge.terminal.contest_tables import print_standings
@@ -200,10 +200,10 @@ def standings(
     if crosstable:
         _print_crosstable(contest, as_json=as_json)
         return
-    planned = load_plan(contest)
+    planned = read_plan(contest)
     with opened_if_begun(planned) as found:
         if found is None:
-            before = status_before(planned)
+            before = status_before(load_plan(contest))
             if as_json:
                 print_json(before | {"ranking": [], "lines": []}, indent=None)
             else:
@@ -219,10 +219,11 @@ def standings(
 def _print_crosstable(contest: Path, *, as_json: bool) -> None:
     from rich.console import Console
 
-    from judge.api.contests import contest as contest_of
+    from judge.api.contests import ContestFolder
+    from judge.contest.plan import read_plan
     from judge.terminal.contest_tables import print_crosstable
 
-    with contest_of(contest).opened() as found:
+    with ContestFolder(read_plan(contest)).opened() as found:
         cells = found.view().table.crosstable
     if as_json:
         rows = [
@@ -269,9 +270,9 @@ def _print_cup_standings(cup: Path, *, as_json: bool) -> None:
 def journal(contest: ContestArgument = HERE, as_json: JsonOption = False) -> None:
     """Print the contest's journal: time, actor, event, and the reason of every void."""
     from judge.contest.contest import open_store
-    from judge.contest.plan import load_plan
+    from judge.contest.plan import read_plan
 
-    planned = load_plan(contest)
+    planned = read_plan(contest)
     lines: Sequence[JournalLine] = ()
     number: Mapping[str, int] = {}
     if not planned.has_no_store:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from judge.cup.verify import CupReport
     from judge.publish.manifest import ManifestCheck
     from judge.publish.verify.export import VerificationReport
+    from judge.publish.verify.log import Witnessed
     from judge.publish.verify.sample import Sample
-    from judge.publish.verify.witnesses import Witnessed
     from judge.statistics.fairness import FairnessTest
 
 EXAMPLES = """

@@ -30,8 +30,8 @@ from judge.contest_view.stored import public_view
 from judge.contest_view.view import ContestView
 from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
+from judge.journal.state import JournalLine
 from judge.record.spec import RecordFile
-from judge.store.types import JournalLine
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of time."""

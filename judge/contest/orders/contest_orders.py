@@ -10,10 +10,11 @@ from judge.contest.orders.order import AGENT, ENTRANT, GAME, NO_PLACE_CHANGES, R
 from judge.contest.shared_files import share_files
 from judge.contest_games import OPEN_STATES, GameState
 from judge.journal.events import AdmissionsFrozen, AdmissionsReopened, Paused, Resumed, SeasonEnded, Stopped
+from judge.journal.state import state_after
 from judge.store.contests import Store
 from judge.store.orders import OrganiserOrder
 from judge.store.submission_queries import RegisterReader
-from judge.store.types import ENTERS, EntryRow, state_after
+from judge.store.types import ENTERS, EntryRow
 from judge.tournament.formats import AnyFormat
 
 

@@ -19,9 +19,9 @@ from pydantic import Field
 from judge.base.durable_files import read_bounded, write_durably
 from judge.base.errors import InputError
 from judge.base.parsing import FrozenModel, canonical_json, parse_foreign, parse_json
-from judge.contest.attempts import outcome_of
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
 from judge.contest_games import AttemptState, Outcome
+from judge.contest_view.values import outcome_of
 from judge.record.spec import GameSpec, RecordFile, read_hashed_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed

@@ -1,6 +1,7 @@
 """Verifies that each draw follows from the log before it, and from the contest's secret in a ladder.
 
-Each submission enters a ladder before the first draw after its check.
+The entries and terms are locked in once, before the contest is created. Each submission enters a ladder before the
+first draw after its check.
 """
 
 import heapq
@@ -9,27 +10,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from judge.base.errors import InputError
 from judge.contest_games import GameContent, GameResult, Pairing
-from judge.contest_view.export import CONTRADICTIONS
+from judge.contest_view.export import CONTRADICTIONS, DOCUMENT
 from judge.contest_view.view import ContestView
 from judge.journal.codec import UnknownLine, kind_of
 from judge.journal.events import (
     Accepted,
+    Announced,
     Annulled,
+    Created,
     Disqualified,
     Entered,
+    LockedIn,
     NotEntered,
     Scheduled,
     SubmissionChanged,
     SubmissionState,
     Withdrawn,
 )
-from judge.journal.state import ContestState
+from judge.journal.state import ContestState, JournalLine, state_after
 from judge.publish.verify.log import ReadLog
 from judge.publish.verify.records import Outcomes, result_of
-from judge.store.types import ENTERS, JournalLine
+from judge.store.types import ENTERS
 from judge.tournament.formats.base import by_seed
 from judge.tournament.formats.sequential import Sequential
-from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating
+from judge.tournament.snapshot import SnapshotEntry, Versions, is_new_version, start_rating, terms_digest
 
 MAX_REPORTED = 10
 """Maximum number of reported pairs that differ from the matchmaker's choice."""
@@ -293,3 +297,56 @@ class _Admissions:
         number = entry.submission or 0
         change, _ = self._state.submissions.get(number, (None, None))
         return {number} if change is not None and change.state is SubmissionState.WITHDRAWN else set()
+
+
+# --- the lock-in -----------------------------------------------------------------------------------------------------
+
+
+def draw_problems(contest: ContestView, log: ReadLog) -> Iterator[str]:
+    """Signs of a manipulated draw: the commitment must be the first leaf, and the terms must be locked in once,
+    before the contest is created.
+    """
+    freeze, events = contest.snapshot.freeze, [kind_of(line.change) for line in log.lines]
+    if freeze is None:
+        yield f"the draw in {DOCUMENT} does not depend on the log, so the organiser could choose it"
+        return
+    if events[:1] != [Announced] or log.lines[0].digest != contest.snapshot.commitment:
+        yield f"the log does not begin with the commitment of {DOCUMENT}"
+    terms = terms_digest(contest.document)
+    frozen = [number for number, event in enumerate(events, 1) if event is LockedIn]
+    if frozen != [freeze.leaves] or Created in events[: freeze.leaves] or Created not in events:
+        yield f"the log does not lock in the entries once, as leaf {freeze.leaves}, before the contest is created"
+    elif {terms, freeze.entries} != {log.lines[freeze.leaves - 1].digest}:
+        yield f"the entries and terms that the log locked in differ from those of {DOCUMENT}"
+    elif log.tree.root(freeze.leaves).hex() != freeze.root:
+        yield f"the draw depends on another log: the root of the first {freeze.leaves} leaves differs"
+    yield from _entry_problems(contest, log.lines[: freeze.leaves])
+
+
+def _entry_problems(contest: ContestView, lines: Sequence[JournalLine]) -> Iterator[str]:
+    ends = {number: each for number, each in state_after(lines).submissions.items() if each[0].state in ENTERS}
+    names = {number: (change.name or "").lower() for number, (change, _) in ends.items()}
+    latest = {names[number]: number for number in sorted(ends)}
+    entries = {entry.submission: entry for entry in contest.snapshot.entries}
+    for number, (_, digest) in ends.items():
+        entry = entries.get(number)
+        if entry is not None and names[number] not in ("", entry.name.casefold()):
+            yield f"submission {number} takes part as {entry.name}, but passed with another name"
+        if entry is None and latest[names[number]] == number:
+            yield f"submission {number} passed before the entries were locked in, but does not take part"
+        if entry is not None and entry.seat.digest != digest:
+            yield f"submission {number} takes part with files that differ from those that passed"
+
+
+def undecided(contest: ContestView, log: ReadLog) -> Iterator[str]:
+    """Submissions that were undecided at lock-in."""
+    freeze = contest.snapshot.freeze
+    for number, (change, _) in state_after(log.lines[: freeze.leaves] if freeze else ()).submissions.items():
+        if words := _UNDECIDED.get(change.state):
+            yield f"submission {number} {words} when the entries were locked in"
+
+
+_UNDECIDED: Mapping[SubmissionState, str] = {
+    SubmissionState.RECEIVED: "had no result",
+    SubmissionState.FAILED: "had no result, because the judge's host failed during its check,",
+}

@@ -28,25 +28,28 @@ from judge.contest_view.joined import JOINED, FormerContest
 from judge.contest_view.values import chance_words
 from judge.contest_view.view import ContestView
 from judge.publish.manifest import FileCheck, ManifestCheck, file_names
-from judge.publish.pages import FOLDER, page_problems
+from judge.publish.pages import FOLDER, PAGES
 from judge.publish.tables import CERTIFICATE, HISTORIES, README, tables, write_csv, write_rows
 from judge.publish.verify.copies import original_line_ends
-from judge.publish.verify.draws import admission_problems, ladder_problems, pairing_problems
-from judge.publish.verify.line_times import time_problems
-from judge.publish.verify.log import (
-    ReadLog,
+from judge.publish.verify.draws import (
+    admission_problems,
     draw_problems,
-    log_problems,
-    logged_decisions,
-    read_log,
-    receipt_problems,
-    since_problems,
-    uncounted_attempts,
+    ladder_problems,
+    pairing_problems,
     undecided,
 )
+from judge.publish.verify.log import (
+    ReadLog,
+    Witnessed,
+    read_log,
+    read_witness_keys,
+    receipt_problems,
+    since_problems,
+    witness_problems,
+)
+from judge.publish.verify.log_lines import log_problems, logged_decisions, time_problems, uncounted_attempts
 from judge.publish.verify.records import VerifiedRecord, chain_problems, check_record
 from judge.publish.verify.sample import Sample
-from judge.publish.verify.witnesses import Witnessed, read_witness_keys, witness_problems
 from judge.statistics.fairness import FairnessTest
 from judge.store.types import cancellation
 from judge.tournament.snapshot import Freeze, ranks_of
@@ -56,6 +59,8 @@ from judge.transparency.merkle import CHECKPOINT
 from judge.transparency.receipt import Receipt, read_receipt
 
 MAX_ANSWER_BYTES = 64 << 10
+
+MAX_PAGE_BYTES = 16 << 20
 
 TOLERANCE = 1e-9
 """Of floats computed on another machine."""
@@ -418,12 +423,27 @@ def _stray_problems(
         known |= {f"{LOG}{CHECKPOINT}", *(f"{LOG}{path}" for path in log.files)}
     names = sorted(file_names(directory, []))
     added = [name for name in names if name.startswith(FOLDER)]
-    yield from page_problems(directory, contest, added)
+    yield from _page_problems(directory, contest, added)
     known.update(added)
     for name in names:
         is_fixed = any(kind.fullmatch(name) for kind in (_TOP, _WITNESSED))
         if name not in known and not is_fixed and not _is_page(contest, name):
             yield f"{name}: unexpected file"
+
+
+def _page_problems(directory: Path, contest: ContestView, names: Sequence[str]) -> Iterator[str]:
+    """Render each of the pages `names` of an export again. A page whose package is missing is a problem."""
+    for name in names:
+        try:
+            page = PAGES.entry(name.removeprefix(FOLDER).removesuffix(".html"))
+            if page.path != name:
+                yield f"{name}: unexpected file"
+            elif page.render(contest) != read_bounded(directory / name, MAX_PAGE_BYTES):
+                yield f"{name}: not the page that follows from the results"
+        except InputError as error:
+            yield f"{name}: it cannot be verified: {error}"
+        except Exception as error:  # noqa: BLE001 code of another package
+            yield f"{name}: it cannot be verified: {type(error).__name__}: {error}"
 
 
 def _is_page(contest: ContestView, name: str) -> bool:

@@ -8,9 +8,8 @@ from pathlib import Path
 from judge.base.durable_files import read_bounded
 from judge.base.errors import InputError
 from judge.base.parsing import parse_foreign
-from judge.contest.attempts import outcome_of
 from judge.contest_games import AttemptState, GameConditions, GameResult, Outcome, PublishedGame
-from judge.contest_view.values import conditions_of
+from judge.contest_view.values import conditions_of, outcome_of
 from judge.games.types import Opening, Verdict
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.seeds import Seed

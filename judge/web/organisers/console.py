@@ -25,10 +25,11 @@ from judge.contest.orders.order import ContestOrder, Effect, Order
 from judge.contest.orders.submission_orders import SUBMISSION_ORDERS, AuthorsOrder, RegisterOrder
 from judge.contest.plan import Planned
 from judge.contest.window_keeper import PlanFile
+from judge.journal.state import JournalLine
 from judge.publish.export.export import refuse_withheld, write_export
 from judge.sandbox.machine.cores import available
 from judge.store.orders import DoneOrder, Orders, OrganiserOrder
-from judge.store.types import JournalLine, NotFoundError, NotNowError
+from judge.store.types import NotFoundError, NotNowError
 from judge.transparency.keys import KEY_FILE
 from judge.web.intake.app import AppState
 

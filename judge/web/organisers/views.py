@@ -19,8 +19,8 @@ from judge.contest.settings import Settings, settings_of
 from judge.contest_games import GameState, PublishedGame
 from judge.host.doctor import worst_light
 from judge.journal.events import Paused, Resumed, Stopped, SubmissionState, Voided
+from judge.journal.state import JournalLine
 from judge.sandbox.machine.cores import holders_here, service_cores
-from judge.store.types import JournalLine
 from judge.web.authors.views import UNDERWAY, submission_values
 from judge.web.organisers.console import Console, offered
 from judge.web.player.status import NO_PLAYER, ask_for_host_check
@@ -135,7 +135,7 @@ def settings(console: Console) -> Settings:
     if contest is not None:
         snapshot = contest.snapshot
         plan = planned.plan.model_copy(update={"title": snapshot.title, "about": snapshot.about})
-        planned = replace(planned, plan=plan, policy=snapshot.policy)
+        planned = replace(planned, plan=plan, given_policy=snapshot.policy)
     return settings_of(planned)
 
 

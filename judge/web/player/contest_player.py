@@ -21,12 +21,12 @@ from judge.contest.window_keeper import POLL_INTERVAL_S, WHO, PlanFile, WindowKe
 from judge.contest_games import GameState
 from judge.journal.events import Announced, Moment, Revealed, StartTimeReached
 from judge.journal.sentences import text_of
+from judge.journal.state import JournalLine
 from judge.publish.export.export import write_export
 from judge.publish.kept_exports import last_change
 from judge.store.contests import Store
 from judge.store.orders import Orders, OrganiserOrder
 from judge.store.submissions import Register
-from judge.store.types import JournalLine
 from judge.submissions.service import SubmissionGate
 from judge.transparency.keys import KEY_FILE
 from judge.web.player.status import PlayerFiles

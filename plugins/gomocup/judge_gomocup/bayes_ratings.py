@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from judge.statistics.bayeselo import DRAW_ELO, OFFSET, Opponents, PairResult, PairTable
+from judge.contest_games import PairResult
+from judge.statistics.bayeselo import DRAW_ELO, OFFSET, Opponents, PairTable
 from judge.statistics.scales import ELO
 from judge.tournament.skipped_pairs import round_elo
 

@@ -17,8 +17,7 @@ from judge.base.durable_files import read_bounded, read_lines_bounded
 from judge.base.errors import InputError
 from judge.base.text import is_printable, printable, quote
 from judge.base.toml_files import decode_text
-from judge.contest_games import GameResult
-from judge.statistics.bayeselo import PairResult
+from judge.contest_games import GameResult, PairResult
 from judge_gomocup.rating_lists import LeagueRecord, ListRule, NameTables, RecordLine, family, record_lines
 
 MAX_RECORDS = 2000

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from judge.contest_games import GameResult
-from judge.statistics.bayeselo import PairResult, summed
+from judge.contest_games import GameResult, PairResult, summed
 from judge.statistics.certainty import pair_results
 from judge.tournament.skipped_pairs import round_elo
 from judge_gomocup.bayes_ratings import BayesRating, bayes_ratings

@@ -5,7 +5,7 @@ import math
 import pytest
 from judge_gomocup.bayes_ratings import BayesRating, bayes_ratings
 
-from judge.statistics.bayeselo import PairResult
+from judge.contest_games import PairResult
 from judge.tournament.skipped_pairs import round_elo
 from tests.statistics.cup_records import CARO_2026, data, league_results, results_of, rows
 

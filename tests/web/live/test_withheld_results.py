@@ -21,9 +21,9 @@ from judge.broadcast.log import LOG_FILE
 from judge.contest.orders.contest_orders import Reveal
 from judge.contest.status import status_of
 from judge.contest_games import GameState
+from judge.journal.state import JournalLine
 from judge.publish.verify.export import verify_export
 from judge.store.orders import OrganiserOrder
-from judge.store.types import JournalLine
 from judge.transparency.checkpoint import read_checkpoint
 from judge.transparency.keys import make_key
 from judge.transparency.merkle import Tree, read_leaves

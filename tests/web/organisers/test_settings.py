@@ -13,7 +13,8 @@ from judge.contest.contest import open_store
 from judge.contest.plan import load_plan
 from judge.contest.run_lock import alone
 from judge.journal.events import SettingsChanged
-from judge.store.types import JournalLine, NotNowError
+from judge.journal.state import JournalLine
+from judge.store.types import NotNowError
 from tests.web.organisers.office import Office, office, unbegun
 from tests.web.service import FORM, Answer
 
