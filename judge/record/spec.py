@@ -256,10 +256,9 @@ def write_record(path: Path, file: RecordFile) -> None:
 
 def read_record(path: Path) -> RecordFile:
     """Raises InputError naming the file and the field."""
-    return read_hashed_record(path)[0]
+    return parse_record(read_bounded(path, MAX_RECORD_BYTES, links=True), path)
 
 
-def read_hashed_record(path: Path) -> tuple[RecordFile, str]:
-    """A record and the SHA-256 of its file. Raises InputError as `read_record`."""
-    data = read_bounded(path, MAX_RECORD_BYTES, links=True)
-    return parse_foreign(RecordFile, data, f"{path}: not a record of a game"), hashlib.sha256(data).hexdigest()
+def parse_record(data: bytes, path: Path) -> RecordFile:
+    """The record in a file's data. Raises InputError as `read_record`."""
+    return parse_foreign(RecordFile, data, f"{path}: not a record of a game")
