@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from judge.formats.outcome import game_scores
 from judge.games.types import Verdict
+from judge.record.spec import game_scores
 
 
 class GameState(StrEnum):

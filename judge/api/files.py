@@ -7,9 +7,8 @@ from pathlib import Path
 
 from judge.base.text import printable
 from judge.catalog.files import is_record, read_bytes, read_steps, replayed_log
-from judge.formats.outcome import outcome_text
 from judge.formats.steps import Stepped
-from judge.record.spec import parse_record
+from judge.record.spec import outcome_text, parse_record
 from judge.referee.verify import verify as verified_record
 
 _EVALUATION = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
@@ -44,8 +43,9 @@ def verify(path: Path) -> VerifiedFile:
         return VerifiedFile((), replayed_log(data, path))
     verified = verified_record(parse_record(data, path))
     record = verified.record
-    names = (record.seats[0].name, record.seats[1].name)
-    winner = "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, names))}"
+    winner = (
+        "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, record.names))}"
+    )
     digest = record.transcript_sha256[:16]
     summary = f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"
     return VerifiedFile(tuple(verified.problems), summary)

@@ -16,10 +16,9 @@ from judge.base.parsing import FailFastTuple, FrozenModel
 from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.plan import AgentPlan, OpeningsPlan
 from judge.contest_games import Outcome
-from judge.formats.outcome import game_scores
 from judge.record.policy import Policy
 from judge.record.seeds import Key, derived
-from judge.record.spec import GameSpec, OpeningField, SeatSpec
+from judge.record.spec import GameSpec, OpeningField, SeatSpec, game_scores
 from judge.sandbox.box import BoxKind
 from judge.statistics.sprt import PairedScores, Sprt, SprtDecision
 from judge.tournament.openings import schedule, turns_of
