@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge.base.durable_files import is_file
 from judge.base.text import printable
 from judge.catalog.files import is_record, read_bytes, read_steps, replayed_log
-from judge.formats.outcome import outcome_text
 from judge.formats.steps import Stepped
-from judge.record.spec import read_record
+from judge.record.spec import outcome_text, parse_record
 from judge.referee.verify import verify as verified_record
 
 _EVALUATION = re.compile(rb'\s*\{\s*"format":\s*"judge-evaluation-')
@@ -35,31 +33,22 @@ def verify(path: Path) -> VerifiedFile:
 
     A record is replayed by the rules, its verdict is derived from its evidence, and its hash chain is computed.
     """
-    if _is_evaluation(path):
+    data = read_bytes(path)
+    if _EVALUATION.match(data[:100]):
         from judge.publish.export.evaluation_file import verify_evaluation
 
         problems, summary = verify_evaluation(path)
         return VerifiedFile(problems, printable(summary, 400))
-    data = read_bytes(path)
     if not is_record(data):
         return VerifiedFile((), replayed_log(data, path))
-    verified = verified_record(read_record(path))
+    verified = verified_record(parse_record(data, path))
     record = verified.record
-    names = (record.seats[0].name, record.seats[1].name)
-    winner = "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, names))}"
+    winner = (
+        "" if record.winner is None else f", {printable(outcome_text(record.verdict, record.winner, record.names))}"
+    )
     digest = record.transcript_sha256[:16]
     summary = f"{record.verdict}{winner}, {len(record.plies)} moves, transcript {digest}"
     return VerifiedFile(tuple(verified.problems), summary)
-
-
-def _is_evaluation(path: Path) -> bool:
-    if not is_file(path):
-        return False
-    try:
-        with path.open("rb") as stream:
-            return _EVALUATION.match(stream.read(100)) is not None
-    except OSError:
-        return False
 
 
 def show(path: Path) -> Stepped:

@@ -16,7 +16,7 @@ from judge.catalog.entry import GameEntry
 from judge.formats.registry import FileFormats
 from judge.formats.steps import Stepped, replay_steps
 from judge.record.bounds import MAX_RECORD_BYTES
-from judge.record.spec import RecordFile, read_record
+from judge.record.spec import RecordFile, parse_record
 
 MAX_TEXT_BYTES = 64 << 20
 _HEAD_BYTES = 4096
@@ -44,7 +44,7 @@ def read_games(path: Path, encoding: str = "") -> FileContent:
     if encoding and not is_record(data):
         data = reencode(data, encoding, str(path))
     if is_record(data):
-        file = read_record(path)
+        file = parse_record(data, path)
         with naming(path):
             entry = GAMES.entry(file.record.spec.policy.game.name)
             formats = entry.formats()
@@ -129,7 +129,7 @@ def read_steps(path: Path) -> Stepped:
     """Steps of a record or a game file. Raises InputError."""
     data = read_bytes(path)
     if is_record(data):
-        file = read_record(path)
+        file = parse_record(data, path)
         with naming(path):
             return steps_of(file)
     return _entry_of_log(data, path).read_log(data, str(path))

@@ -61,7 +61,7 @@ def challenge(
 
 def _print_result(game: PracticeGame, url: str) -> None:
     from judge.contest_games import GameState
-    from judge.formats.outcome import outcome_sentence
+    from judge.record.spec import outcome_sentence
 
     if game.state is not GameState.DONE:
         print(f"{game.state.value}: {printable(game.why, SENTENCE_CHARACTERS)}")

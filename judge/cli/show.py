@@ -160,7 +160,6 @@ def _print_evidence(file: RecordFile, path: str) -> None:
 
     from judge.catalog.files import steps_of
     from judge.formats.fault_report import case_lines, cases
-    from judge.formats.outcome import record_outcome
     from judge.games.types import Verdict
     from judge.referee.blame import fix_of
     from judge.terminal.board_text import print_board
@@ -168,7 +167,7 @@ def _print_evidence(file: RecordFile, path: str) -> None:
     record = file.record
     names = f"{record.seats[0].name} - {record.seats[1].name}"
     print(printable(f"{names}, {record.spec.policy.name}, game {record.id}, attempt {record.attempt}", 300))
-    print(printable(record_outcome(record), 400))
+    print(printable(record.outcome(), 400))
     found = cases(file)
     for case in found:
         print()

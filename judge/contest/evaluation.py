@@ -17,10 +17,9 @@ from judge.catalog.entry import NOT_TURNED, Turn
 from judge.contest.opening_files import OpeningsPlan
 from judge.contest.plan import AgentPlan
 from judge.contest_games import Outcome
-from judge.formats.outcome import game_scores
 from judge.record.policy import Policy
 from judge.record.seeds import Key, derived
-from judge.record.spec import GameSpec, OpeningField, SeatSpec
+from judge.record.spec import GameSpec, OpeningField, SeatSpec, game_scores
 from judge.sandbox.box import BoxKind
 from judge.statistics.sprt import PairedScores, Sprt, SprtDecision
 from judge.tournament.schedule import opening_of_pair, turns_of

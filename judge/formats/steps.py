@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from judge.base.errors import InputError
-from judge.formats.outcome import record_outcome
 from judge.formats.views import BoardView, numbered
 from judge.games.types import NATURE, AgentFault, Event, Game, Reply, Verdict
 from judge.record.spec import GameRecord, RecordFile
@@ -84,7 +83,7 @@ class Stepped:
         record = self.record
         if names == self.names or record is None:
             return self
-        return replace(self, names=names, result=record_outcome(record, names))
+        return replace(self, names=names, result=record.outcome(names))
 
     def record_and_game(self, kind: type[Played], name: str) -> tuple[GameRecord, Played]:
         """The record and its game.
@@ -115,9 +114,9 @@ def replay_steps(file: RecordFile, view: Callable[[Game], BoardView]) -> Stepped
     except InputError as error:
         problem = "" if record.verdict is Verdict.VOID else str(error)
     game.end_step()
-    title, names = f"{record.spec.policy.name}, {record.id}", (record.seats[0].name, record.seats[1].name)
+    title = f"{record.spec.policy.name}, {record.id}"
     charged_ms = [ply.charged_ns / MS for ply in game.referee.plies]
-    return Stepped(title, names, game.steps, record_outcome(record), problem, record, game.referee.game, charged_ms)
+    return Stepped(title, record.names, game.steps, record.outcome(), problem, record, game.referee.game, charged_ms)
 
 
 class _RecordSteps(SteppedGame):

@@ -1,6 +1,8 @@
 """Data models: `GameSpec` (input) and `GameRecord` (output).
 
 A game's id is a digest of its spec, or for a contest game its id in the schedule. Attempts share it.
+
+Texts on a result have names and reasons that come from agents: callers must make them printable.
 """
 
 import hashlib
@@ -19,6 +21,7 @@ from judge.base.parsing import (
     canonical_json,
     parse_foreign,
 )
+from judge.base.text import points_text, sentence
 from judge.games.types import MAX_POSITION_CHARACTERS, Verdict, opening_options
 from judge.record.bounds import MAX_RECORD_BYTES
 from judge.record.policy import Policy
@@ -191,6 +194,47 @@ class Placement(FrozenModel):
     """Of the seats' boxes, by runtime."""
 
 
+def game_scores(verdict: str, winner: int | None) -> tuple[float, float]:
+    """1 for a win, 0.5 for a draw, else 0."""
+    if verdict == Verdict.DRAW:
+        return 0.5, 0.5
+    return float(winner == 0), float(winner == 1)
+
+
+def outcome_for(seat: int, verdict: str, winner: int | None) -> str:
+    """won, lost, drawn or void."""
+    if verdict == Verdict.VOID:
+        return "void"
+    if verdict == Verdict.DRAW:
+        return "drawn"
+    return "won" if winner == seat else "lost"
+
+
+def score_text(verdict: str, winner: int | None, between: str = " : ") -> str:
+    """Such as `1 : 0`, `½ : ½` or `void`."""
+    if verdict == Verdict.VOID:
+        return "void"
+    return between.join(map(points_text, game_scores(verdict, winner)))
+
+
+def outcome_text(verdict: str, winner: int | None, names: tuple[str, str]) -> str:
+    """The outcome in words."""
+    if verdict == Verdict.VOID:
+        return sentence("void: does not count")
+    if winner is not None:
+        name = names[winner]
+        return sentence(f"{name} wins")
+    return sentence("drawn") if verdict == Verdict.DRAW else sentence("nobody wins")
+
+
+def outcome_sentence(verdict: str, winner: int | None, names: tuple[str, str], reason: str) -> str:
+    """Such as `anna wins: 5 in a row` or `anna wins (crash): ended by ...`."""
+    outcome = outcome_text(verdict, winner, names)
+    if verdict in (Verdict.WIN, Verdict.DRAW, Verdict.VOID):
+        return sentence(f"{outcome}: {reason}")
+    return sentence(f"{outcome} ({verdict}): {reason}")
+
+
 MAX_SECONDS = 366 * 86_400
 """Of a game's duration."""
 
@@ -227,6 +271,14 @@ class GameRecord(FrozenModel):
     """Maximum time without a poll, or lateness at a deadline."""
     transcript_sha256: str
 
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.seats[0].name, self.seats[1].name
+
+    def outcome(self, names: tuple[str, str] | None = None) -> str:
+        """The sentence of the result, with other names than its own if they are given."""
+        return outcome_sentence(self.verdict, self.winner, names or self.names, self.reason)
+
 
 class RecordFile(Model):
     """The content of a record file."""
@@ -256,10 +308,9 @@ def write_record(path: Path, file: RecordFile) -> None:
 
 def read_record(path: Path) -> RecordFile:
     """Raises InputError naming the file and the field."""
-    return read_hashed_record(path)[0]
+    return parse_record(read_bounded(path, MAX_RECORD_BYTES, links=True), path)
 
 
-def read_hashed_record(path: Path) -> tuple[RecordFile, str]:
-    """A record and the SHA-256 of its file. Raises InputError as `read_record`."""
-    data = read_bounded(path, MAX_RECORD_BYTES, links=True)
-    return parse_foreign(RecordFile, data, f"{path}: not a record of a game"), hashlib.sha256(data).hexdigest()
+def parse_record(data: bytes, path: Path) -> RecordFile:
+    """The record in a file's data. Raises InputError as `read_record`."""
+    return parse_foreign(RecordFile, data, f"{path}: not a record of a game")

@@ -1,10 +1,11 @@
 """Builds a referee from a spec."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from types import MappingProxyType
 
 from judge.base.errors import InputError
-from judge.games import GAMES, new_game
+from judge.games import GAMES
 from judge.games.types import SEATS, Chance, Drawn, Game, Reply, Request, decided
 from judge.protocols import new_protocol, not_carried, protocol_entry
 from judge.protocols.types import AgentProtocol, Open, SeatLimits
@@ -29,7 +30,7 @@ def build_referee(
 
     `game` replaces the spec's. `folders` maps seats to paths of persistent folders.
     """
-    game = game or new_game(spec.policy.game.name, spec.game_options())
+    game = game or _new_game(spec)
     return Referee(
         game,
         [_protocol(spec, seat, game) for seat in SEATS],
@@ -49,7 +50,7 @@ def replay_of(file: RecordFile, *, breaks_off: bool = False) -> Replay:
 
 def check_playable(spec: GameSpec) -> None:
     """Raise InputError if the spec cannot be played."""
-    game = new_game(spec.policy.game.name, spec.game_options())
+    game = _new_game(spec)
     for seat in SEATS:
         _protocol(spec, seat, game)
 
@@ -64,14 +65,18 @@ def in_contest(seat: SeatSpec, policy: Policy) -> SeatSpec:
 
 def chance_from_seed(seed: Seed) -> Callable[[Request], Reply]:
     """A function that answers chance requests."""
-    generator = numbers(seed)
+    generator = cache(numbers)  # few games have chance
 
     def answer(request: Request) -> Reply:
         if not isinstance(request, Chance):
             raise TypeError(f"nature cannot answer {request!r}")
-        return decided(Drawn(generator.randrange(request.outcomes)))
+        return decided(Drawn(generator(seed).randrange(request.outcomes)))
 
     return answer
+
+
+def _new_game(spec: GameSpec) -> Game:
+    return GAMES.entry(spec.policy.game.name).new(spec.game_options())
 
 
 def _protocol(spec: GameSpec, seat: int, game: Game) -> AgentProtocol:

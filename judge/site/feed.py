@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 from judge.base.text import plain_text
 from judge.contest_view.values import Participant
 from judge.contest_view.view import ContestView
-from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal.events import Accepted
+from judge.record.spec import outcome_sentence, score_text
 from judge.translations.language import Language
 
 ATOM = "http://www.w3.org/2005/Atom"

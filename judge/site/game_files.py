@@ -131,7 +131,7 @@ def _pgn(file: RecordFile, replay: Stepped, context: GamePageContext) -> bytes:
         width=0,
         height=0,
         moves=(),
-        names=(record.seats[0].name, record.seats[1].name),
+        names=record.names,
         outcome=outcome if record.winner is None else WINNERS[record.winner],
         verdict=record.verdict.value,
         event=event,

@@ -14,12 +14,11 @@ from judge.base.text import clock_text, count_text, duration, mib, number, plain
 from judge.contest_games import PublishedGame
 from judge.contest_view.values import Stream
 from judge.contest_view.view import ContestView
-from judge.formats.outcome import record_outcome, score_text
 from judge.formats.search_figures import SearchFigures, search_figures
 from judge.formats.steps import Stepped
 from judge.formats.views import BoardView, Surface, Token, numbered
 from judge.games.types import SEATS
-from judge.record.spec import GameRecord
+from judge.record.spec import GameRecord, score_text
 from judge.referee.blame import fix_of
 from judge.render.board import draw_card
 from judge.render.svg_player import write_film
@@ -150,7 +149,7 @@ def game_pages(
         "agents": context.agents,
         "names": names,
         "score": score_text(record.verdict, record.winner),
-        "outcome": record_outcome(record, names),
+        "outcome": record.outcome(names),
         "problem": replay.problem,
         "sides": [
             {"name": replay.names[view.seats[side]], "word": view.sides[side], "kind": SWATCHES[view.surface][side]}

@@ -7,7 +7,6 @@ from functools import partial
 from judge.base.text import plain_text
 from judge.contest_games import PublishedGame
 from judge.contest_view.view import ContestView
-from judge.formats.outcome import outcome_sentence
 from judge.journal.codec import Event, encode
 from judge.journal.events import (
     Abandoned,
@@ -24,6 +23,7 @@ from judge.journal.events import (
     Voided,
 )
 from judge.journal.sentences import event_message, text_of
+from judge.record.spec import outcome_sentence
 from judge.site.pages import PagePlace, in_parts, render_for
 from judge.translations.language import Language
 

@@ -14,8 +14,8 @@ from judge.base.text import plain_text
 from judge.contest_games import GameState, PublishedGame
 from judge.contest_view.values import Participant, chance_words
 from judge.contest_view.view import ContestView
-from judge.formats.outcome import outcome_for
 from judge.games.types import FAILURES
+from judge.record.spec import outcome_for
 from judge.site.charts import agent_values, history_chart, interval_text, ladder_values, ratings_chart, results_chart
 from judge.site.feed import agent_feed
 from judge.site.journal_page import journal_pages

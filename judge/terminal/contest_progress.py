@@ -18,7 +18,7 @@ from judge.contest.attempts import EndedAttempt, Executor
 from judge.contest.contest import Contest
 from judge.contest.runner import RunObserver, RunTally, StopRequest
 from judge.contest_games import AttemptState, GameState
-from judge.formats.outcome import score_text
+from judge.record.spec import score_text
 
 SHOWN_GAMES = 8
 

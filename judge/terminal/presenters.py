@@ -19,11 +19,10 @@ from judge.base.scheduling import set_scheduling
 from judge.base.text import printable
 from judge.broadcast import pipe
 from judge.contest.matches import MatchObserver
-from judge.formats.outcome import game_scores, outcome_text, record_outcome
 from judge.games.types import Verdict
 from judge.protocols import PERSON, protocol_entry
 from judge.record.policy import Policy
-from judge.record.spec import GameRecord, GameSpec, SeatSpec
+from judge.record.spec import GameRecord, GameSpec, SeatSpec, game_scores, outcome_text
 from judge.referee.side import Ply
 from judge.sandbox.box import Box, BoxKind, BoxPolicy, Limits, Tenant
 from judge.sandbox.open_box import open_box
@@ -61,7 +60,7 @@ class LiveView:
         self._feed.send(pipe.TRANSCRIPT, packed)
 
     def end(self, record: GameRecord, is_last_attempt: bool) -> None:
-        said = {"result": record_outcome(record), "points": points_of(record, self._first)}
+        said = {"result": record.outcome(), "points": points_of(record, self._first)}
         self._send(pipe.END, {**said, "is_last_attempt": is_last_attempt})
 
     def close(self) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import pytest
 from babel.messages.catalog import Catalog
 
-from judge.formats.outcome import outcome_sentence
 from judge.games.types import Verdict
 from judge.protocols import PROTOCOLS, protocol_entry
 from judge.protocols.checks import ASKED, CHECKS
+from judge.record.spec import outcome_sentence
 from judge.referee.blame import FAULTS, RULED, TABLE
 from judge.site.pages import MAX_SENTENCE_CHARACTERS
 from judge.translations.language import CODES, ENGLISH, SENTENCE, language

@@ -28,10 +28,9 @@ from judge.contest.event_log.moves import Connection, Key, WorkerMoves
 from judge.contest.plan import BroadcastPlan, Planned
 from judge.contest_view.stored import public_view
 from judge.contest_view.view import ContestView
-from judge.formats.outcome import outcome_sentence, score_text
 from judge.journal import events as journal_events
 from judge.journal.state import JournalLine
-from judge.record.spec import RecordFile
+from judge.record.spec import RecordFile, outcome_sentence, score_text
 
 TABLE_S, TABLE_SHARE = 0.5, 0.05
 """Minimum interval between updates of the standings, and their maximum share of time."""

@@ -8,6 +8,7 @@ the parent folder. Verification replays every record and repeats every step of t
 
 import base64
 import binascii
+import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +23,8 @@ from judge.base.parsing import FrozenModel, canonical_json, parse_foreign, parse
 from judge.contest.evaluation import FROZEN_FILE, RECORDS, Evaluation, Pool, evaluate, evaluation_of
 from judge.contest_games import AttemptState, Outcome
 from judge.contest_view.values import outcome_of
-from judge.record.spec import GameSpec, RecordFile, read_hashed_record
+from judge.record.bounds import MAX_RECORD_BYTES
+from judge.record.spec import GameSpec, RecordFile, parse_record
 from judge.referee.verify import verify
 from judge.transparency.checkpoint import is_signed
 from judge.transparency.keys import fingerprint, public_pem, read_public_key
@@ -134,7 +136,8 @@ def played_game(path: Path, spec: GameSpec) -> Outcome:
 
 
 def _record_of(path: Path, spec: GameSpec) -> tuple[RecordFile, str]:
-    file, digest = read_hashed_record(path)
+    data = read_bounded(path, MAX_RECORD_BYTES, links=True)
+    file = parse_record(data, path)
     if file.record.spec != spec or file.record.id != spec.id:
         raise InputError(f"{path}: the record of another game; remove it to play the game again")
-    return file, digest
+    return file, hashlib.sha256(data).hexdigest()

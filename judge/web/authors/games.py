@@ -13,10 +13,9 @@ from judge.base.text import decode, printable
 from judge.catalog.files import steps_of
 from judge.contest_games import PublishedGame, ScheduledGame
 from judge.formats.fault_report import case_lines, cases_of
-from judge.formats.outcome import outcome_for
 from judge.formats.steps import Stepped
 from judge.publish.redaction import entries_for, private_part
-from judge.record.spec import RecordFile, public_part
+from judge.record.spec import RecordFile, outcome_for, public_part
 from judge.record.transcript import EntryKind, unseal
 from judge.referee.blame import fix_of
 from judge.site.game_files import read_stored

@@ -2,8 +2,8 @@
 
 import pytest
 
-from judge.formats.outcome import game_scores, outcome_sentence, outcome_text, score_text
 from judge.games.types import Verdict
+from judge.record.spec import game_scores, outcome_sentence, outcome_text, score_text
 
 NAMES = ("anna", "bert")
 
