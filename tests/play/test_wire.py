@@ -236,6 +236,7 @@ def test_time_in_which_the_judge_reads_nothing_is_known(wires: Wires) -> None:
 SLOW_LINE = b"MESSAGE written letter by letter, as a brain without a buffer does it\n"
 LETTERS = f"""
 import os, time
+os.read(0, 1)
 for letter in {SLOW_LINE!r}:
     os.write(1, bytes([letter]))
     time.sleep(0.0001)
@@ -246,6 +247,8 @@ def test_a_line_that_comes_letter_by_letter_is_one_read(wires: Wires) -> None:
     """An agent without a buffer needs no more of a transcript, or of the bytes of a game."""
     wire = wires(LETTERS, ECHO)
     wire.start(0)
+    until(wire, lambda each: each.kind is EntryKind.REPORT)  # it would divide the read
+    wire.write_input(0, b"x")
 
     assert [SLOW_LINE] == [each.data for each in until(wire, ends_a_line) if each.kind is EntryKind.READ]
 
