@@ -110,7 +110,7 @@ class FolderStore:
         """The state has no effect until it is a head. Raises HostError if the disk is full."""
         path = self._path(owner, state.digest)
         with self._writing(owner):
-            if state is not EMPTY and not path.exists():
+            if state.digest != EMPTY.digest and not path.exists():
                 write_durably(path, state.data)
 
     def forget(self, owner: str, kind: FolderKind) -> None:

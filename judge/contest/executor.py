@@ -205,7 +205,7 @@ class JobShelf:
             raise InputError(f"the folder's state {digest} cannot be used: {error}") from None
 
     def put(self, _seat: int, state: Archive) -> None:
-        if state is not EMPTY:
+        if state.digest != EMPTY.digest:
             self.left[state.digest] = state.data
 
 

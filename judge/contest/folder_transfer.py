@@ -232,7 +232,7 @@ def read_folders(directory: Path, policy: Policy) -> Sequence[AgentFolder]:
         if named is None or not stat.S_ISDIR(path.lstat().st_mode):
             raise InputError(f"{path}: not an agent's folder: expected a directory called NAME-PROGRAM")
         state = _read_owner(path, _room(policy))
-        if state is not EMPTY:
+        if state.digest != EMPTY.digest:
             found.append(_fitting(AgentFolder(named[1], named[2], state), policy))
     return found
 

@@ -15,13 +15,13 @@ from judge.base.owner import Owner, directories
 from judge.base.procfs import started_ticks
 from judge.contest import executor
 from judge.contest.attempts import EndedAttempt, Job
-from judge.contest.executor import LocalExecutor
+from judge.contest.executor import JobShelf, LocalExecutor
 from judge.contest_games import ScheduledGame
 from judge.host.build_images import build_images
 from judge.play.venue import Slot
 from judge.record.policy import load_policy
 from judge.record.spec import GameSpec, KeptFolders, RecordFile
-from judge.sandbox.archive import EMPTY
+from judge.sandbox.archive import EMPTY, pack_folder
 from judge.sandbox.box import BoxKind
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.machine.cores import place_slots, whole_cores
@@ -388,6 +388,15 @@ def test_boxes_wait_on_the_judges_core_and_nothing_is_left_of_them(house: House)
         assert set() != things_of(client, set(workers.values()))
         reap()
         assert set() == things_of(client, set(workers.values()))
+
+
+def test_folder_that_an_agent_emptied_is_no_state_of_an_answer() -> None:
+    """A packed directory without files is another object than the empty state of a folder that was never used."""
+    shelf = JobShelf({})
+
+    shelf.put(0, pack_folder({}))
+
+    assert {} == shelf.left
 
 
 def things_of(client: docker.DockerClient, makers: set[int]) -> set[str]:
