@@ -186,7 +186,8 @@ class Referee:
         end, talk = yield from self._converse(seat, Ask(request, clock, other.clock.shown()))
         if not isinstance(end, Answer):
             raise TypeError(f"{type(side.protocol).__name__} ended a request with {end!r}")
-        if used_ns := (yield ReadStoppedCpu(1 - seat, seat)):
+        # A seat that did not run used no time; a second reading without an entry between has no place in a record.
+        if talk.since and (used_ns := (yield ReadStoppedCpu(1 - seat, seat))):
             self._give_back(seat, talk, used_ns, charged_ns)
         side.clock.answered()
         side.turn_bytes = 0
@@ -362,7 +363,8 @@ class Referee:
             if side.is_ending:
                 talk.expect_end(now)
         elif self._ponders and kind is EntryKind.KERNEL:
-            yield from self._end(asked)  # it runs on, and is judged after this turn
+            if self.sides[asked].is_living:
+                yield from self._end(asked)  # it runs on, and is judged after this turn
         elif self._ponders and not self.sides[asked].is_too_loud:
             # Parsing it now would delay the reading of the answer.
             self.sides[asked].unread.append(entry)

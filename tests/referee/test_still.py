@@ -8,15 +8,18 @@ from judge.base.errors import HostError
 from judge.formats.fault_report import cases
 from judge.games.stratego.types import COLOURS
 from judge.games.types import FAILURES, Verdict
+from judge.record.policy import load_policy
+from judge.record.spec import GameSpec, RecordFile
 from judge.record.transcript import Entry, EntryKind, unseal
-from judge.referee.requests import RanOn, drive
+from judge.referee.requests import RanOn, StoppedCpu, drive
 from judge.referee.setup import build_referee
 from judge.referee.verify import verify
 from judge.sandbox.evidence import Evidence, ProcessReport
-from judge.testing import MS, Act, Agent, Do, Say, World, exits
+from judge.testing import MS, Act, Agent, Do, Say, World, exits, scripted_seats
 from tests.games.stratego_positions import FULL_BLUE, FULL_RED
 from tests.referee import test_stratego as stratego
 from tests.referee.games import BLACK_ROW, WHITE_ROW, Game, brain, marked_file, resealed, spec
+from tests.referee.test_fuzz import Polite
 
 CALL = RanOn(1000 * MS, 990 * MS)
 """A call that nothing interrupts and that lasts for as long as is waited for it."""
@@ -421,3 +424,48 @@ def test_evidence_is_read_as_it_was_written_and_as_an_earlier_judge_wrote_it() -
 
     assert measured == Evidence.decode(measured.encode())
     assert first == Evidence.decode(b"[1, 2, 0, 5000000, 0.25, false]")
+
+
+class StoppedOpponent(World):
+    """Reading `number` of a seat that has stopped in its opponent's turn says that it used 1.2 ms."""
+
+    number = 0
+    stopped: frozenset[int] = frozenset()
+
+    def thaw(self, seat: int) -> int:
+        self.stopped -= {seat}
+        return super().thaw(seat)
+
+    def start(self, seat: int) -> int:
+        self.stopped -= {seat}
+        return super().start(seat)
+
+    def await_stopped(self, seat: int, bound_ns: int) -> RanOn | None:
+        self.stopped |= {seat}
+        return None
+
+    def read_stopped_cpu(self, seat: int, asked: int) -> int:
+        if seat not in self.stopped:
+            return 0
+        self.number -= 1
+        if self.number:
+            return 0
+        self._note(seat, EntryKind.STOPPED_CPU, StoppedCpu(1_200_000, asked).encode())
+        return 1_200_000
+
+
+@pytest.mark.parametrize("number", range(1, 14))
+def test_stopped_opponent_is_read_once_for_each_wait(number: int) -> None:
+    """Rows of a set-up that came ahead are answers without a wait: two readings at one moment have one place."""
+
+    def slow(agent: Agent) -> Agent:
+        return lambda line: [Say(act.data, 5) if isinstance(act, Say) else act for act in agent(line)]
+
+    terms = GameSpec(seats=scripted_seats("stratego"), policy=load_policy("stratego-2012"), seed=3)
+    world = StoppedOpponent(slow(Polite("stratego", 1)), slow(Polite("stratego", 2)))
+    world.number = number
+    referee = build_referee(terms)
+    end = drive(referee.requests(), world)
+    file = marked_file(terms, end, referee, world.transcript)
+
+    assert not verify(RecordFile.model_validate_json(file.to_json())).problems
