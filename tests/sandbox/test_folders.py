@@ -1,6 +1,7 @@
 """The two folders of an agent, in every kind of box: what it finds, what it may, and what is left of it."""
 
 import errno
+import socket
 import subprocess
 import sys
 import uuid
@@ -14,9 +15,11 @@ import pytest
 
 from judge.base.errors import HostError
 from judge.base.owner import Owner, directories
+from judge.games.types import SEATS
 from judge.host.build_images import build_images
 from judge.sandbox.archive import EMPTY, PAGE_BYTES, Archive, pack_folder
 from judge.sandbox.box import BoxPolicy, FolderKind, Limits
+from judge.sandbox.docker.folder_volumes import VolumeKeeper
 from judge.sandbox.docker.reaper import reap
 from judge.sandbox.folders import CollectedFolder, Folder, Keeper
 from judge.sandbox.open_box import open_keeper
@@ -368,3 +371,18 @@ def test_a_keeper_that_cannot_be_made_leaves_nothing(
         keep(folder(PERSISTENT, pack_folder({b"x": b""})))
         pytest.fail("a container that ends at once cannot fill a folder")
     open_keeper("docker", (folder(PERSISTENT),), game, ()).close()
+
+
+def test_late_answer_of_the_keeper_is_not_that_of_the_next_folder() -> None:
+    """After a time-out no folder is asked for: its answer would be that of the folder before."""
+    folders = [Folder(seat, FolderKind.PERSISTENT, ".", 1 << 20, 64, EMPTY) for seat in SEATS]
+    near, far = socket.socketpair()
+    with near, far:
+        near.settimeout(0.01)
+        keeper = VolumeKeeper(folders, "game", ())
+        keeper.uids = dict.fromkeys(SEATS, 0)
+        keeper._attached = near
+        collected = keeper.collect()
+
+        assert 1 == far.recv(4096).count(b"pack ")
+    assert [None, None] == [each.archive for each in collected.values()]

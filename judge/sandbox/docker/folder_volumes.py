@@ -136,7 +136,10 @@ class VolumeKeeper(Keeper):
         try:
             self._attached.sendall(command.encode("ascii") + data)
             return self._answer(self._attached, mark.encode("ascii"), room)
-        except OSError as error:
+        except (OSError, HostError) as error:
+            self._attached = None  # a late answer would be taken for that of the next folder
+            if isinstance(error, HostError):
+                raise
             raise HostError(f"The keeper of the folders does not answer: {error}") from error
 
     @staticmethod
