@@ -61,7 +61,10 @@ class Owner:
         """`UNKNOWN` for another user's process, because /proc may hide it."""
         if self.world != _world() or os.geteuid() not in (0, self.uid):
             return Fate.UNKNOWN
-        return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
+        try:
+            return Fate.ALIVE if started_ticks(self.pid) == self.started_ticks else Fate.GONE
+        except OSError:
+            return Fate.UNKNOWN
 
 
 def mark_of(directory: Path) -> Path:

@@ -1,6 +1,8 @@
 """Reads /proc for any process in this PID namespace."""
 
+import errno
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,8 +15,19 @@ BUSY_STATES = "RD"
 """Running or ready (R), waiting for a disk or a page (D)."""
 
 
+_PATIENCE_S, _NAP_S = 5.0, 0.001
+
+
 def _text(pid: int | str, name: str) -> str:
-    return (PROC / str(pid) / name).read_text(encoding="utf-8", errors="replace")
+    """Repeated while the kernel has no memory to answer: the process is not gone. Raises OSError."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            return (PROC / str(pid) / name).read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            if error.errno != errno.ENOMEM or time.monotonic() > until:
+                raise
+            time.sleep(_NAP_S)
 
 
 def process_ids() -> list[int]:
@@ -28,10 +41,10 @@ def stat_fields(pid: int) -> list[str]:
 
 
 def started_ticks(pid: int) -> int | None:
-    """Start time since boot; None if gone or a zombie."""
+    """Start time since boot; None if gone or a zombie. Raises OSError if it cannot be read."""
     try:
         fields = stat_fields(pid)
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
     return None if fields[0] in "ZX" else int(fields[19])
 
