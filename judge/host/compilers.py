@@ -10,13 +10,12 @@ import shlex
 import shutil
 import subprocess
 import tarfile
-import tempfile
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
 from judge.base.errors import HostError
-from judge.base.owner import Owner
+from judge.base.owner import Owner, make_directory, remove_directory
 from judge.base.resources import BUILD_DIRECTORY
 from judge.host.build_ways import (
     BUILD_TIMEOUT_S,
@@ -108,14 +107,17 @@ def rebuild_folder(name: str, digest: str, build: Callable[[Path], None]) -> Pat
     stamp = BUILD_DIRECTORY / f"{name}.stamp"  # everything inside the folder belongs to the agent
     if target.is_dir() and stamp.is_file() and stamp.read_text() == digest:
         return target
-    with tempfile.TemporaryDirectory(dir=BUILD_DIRECTORY) as scratch:
-        fresh = Path(scratch) / "fresh"
+    scratch = make_directory(BUILD_DIRECTORY)
+    try:
+        fresh = scratch / "fresh"
         fresh.mkdir()
         build(fresh)
         stamp.unlink(missing_ok=True)
         if target.exists():
-            target.rename(Path(scratch) / "old")
+            target.rename(scratch / "old")
         fresh.rename(target)
+    finally:
+        remove_directory(scratch)
     stamp.write_text(digest)
     return target
 
