@@ -113,7 +113,10 @@ class Browser:
         for _ in range(MOST_LOADS):
             errors = len(self.errors)
             self._call("Page.navigate", url="about:blank")
-            self._server = "/".join(url.split("/")[:3])
+            server = "/".join(url.split("/")[:3])
+            if server != self._server:
+                self._server = server
+                self._call("Network.clearBrowserCache")  # another server may have had its port
             self._call("Page.navigate", url=url)
             self.wait_for("document.readyState == 'complete' && location.protocol.startsWith('http')")
             if not any("ERR_NETWORK_CHANGED" in error for error in self.errors[errors:]):

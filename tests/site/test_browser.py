@@ -1,6 +1,10 @@
 """The site in a real browser, from disk: nothing is fetched, nothing complains, and the keys step through a game."""
 
+import os
+import threading
 from contextlib import nullcontext
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -18,6 +22,36 @@ STYLED = "getComputedStyle(document.querySelector('.top')).display"
 
 
 LANGUAGES = ["", "cs/", "zh/"]
+
+
+def test_browser_shows_no_cached_page_of_another_server(browser: Browser, tmp_path: Path) -> None:
+    """A server may get the port of one that ended; a page without `cache-control` that is old stays in a cache."""
+    port, seen = 0, []
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "page.html").write_text(f"<p>server {number}</p>")
+        os.utime(folder / "page.html", (1362247260, 1362247260))
+        handler = partial(QuietHandler, directory=folder)
+        with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            port = server.server_address[1]
+            browser.leave()
+            browser.visit(f"http://127.0.0.1:{port}/page.html")
+            seen.append(browser.ask("document.body.textContent").strip())
+            server.shutdown()
+            thread.join()
+    browser.leave()
+
+    assert ["server 0", "server 1"] == seen
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Writes no log."""
+
+    def log_message(self, *_: object) -> None:
+        pass
 
 
 def pages_of(directory: Path) -> list[Path]:
