@@ -134,6 +134,8 @@ _PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 _BACKSLASHES = re.compile(r'"([^"]*\\[^"]*)"')
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))? *([Zz]|[+-]\d\d:\d\d)?")
 _OTHER_DATE = re.compile(r"=\s*(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./]\d{1,2}[./]\d{1,2}|\d{4}-\d{1,2}-\d{1,2})")
+_MAX_HINT_CHARS = 1000
+"""Nobody writes longer lines; some patterns need the square of a line's length."""
 _CURLY_QUOTES = re.compile("[\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\u00ab\u00bb\uff02\uff07]")
 _WORD = re.compile(r"[^=]*=\s*([A-Za-z./\\][^\"',#\[\]{}]*?)\s*(?:#.*)?$")
 _BOOLEANS = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false"}
@@ -144,6 +146,8 @@ def _hint(message: str, text: str) -> str:
     lines = text.rstrip("\n").split("\n")
     place = _PLACE.search(message)
     line = lines[min(int(place[1]) if place else len(lines), len(lines)) - 1].removesuffix("\r")
+    if len(line) > _MAX_HINT_CHARS:
+        return ""
     with suppress(ValueError, RecursionError):
         tomllib.loads(line)
         return ""  # another line is the cause

@@ -9,7 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import NamedTuple
 
 PERIOD_NS = 50_000_000
@@ -65,8 +65,10 @@ class Pulse:
         schedstat = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
         try:
             while not self._is_over.wait(PERIOD_NS / 1e9):
-                fields = os.pread(schedstat, 128, 0).split()
-                self._beat(int(fields[1]) if len(fields) > 1 else 0)
+                fields: Sequence[bytes] = ()
+                with suppress(OSError):  # the kernel has no memory to answer
+                    fields = os.pread(schedstat, 128, 0).split()
+                self._beat(int(fields[1]) if len(fields) > 1 else self._last.waited_ns)
         finally:
             os.close(schedstat)
 

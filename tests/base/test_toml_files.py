@@ -132,6 +132,8 @@ HOSTILE = (
     "a = " + "{a=" * 100_000,
     "a.a" + " " * 200_000,
     "a.a.a.a.a.a.a.a.a.a\n" * 10_000,
+    'a = "' + "\\" * 100_000,
+    "a = b" + " " * 100_000 + "\x01",
 )
 
 
@@ -147,4 +149,4 @@ def parse_hostile() -> None:
 
 @pytest.mark.slow
 def test_the_time_for_a_file_grows_with_its_size() -> None:
-    assert "9" == run_limited(parse_hostile, cpu_s=20)
+    assert "11" == run_limited(parse_hostile, cpu_s=20)

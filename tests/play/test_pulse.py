@@ -1,9 +1,11 @@
 """Pauses of a process: what makes one, and what does not."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 
@@ -93,6 +95,21 @@ def test_games_of_a_process_share_a_pulse_and_the_last_one_ends_it() -> None:
     assert not first._thread.is_alive()
     with pulse() as third:
         assert third is not first
+
+
+def test_pulse_beats_on_while_the_kernel_has_no_memory_to_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = threading.Event()
+
+    def refuse(*_: object) -> bytes:
+        refused.set()
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    with monkeypatch.context() as patches, pulse() as beats:
+        patches.setattr("judge.play.pulse.os.pread", refuse)
+        assert refused.wait(PATIENCE_S)
+        patches.undo()
+        last = beats._last.ns
+        until(lambda: beats._last.ns > last)
 
 
 def test_forked_process_has_its_own_pulse() -> None:
