@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
 from judge.games.types import Verdict
+from judge.record.spec import game_scores
 
 _Key = TypeVar("_Key")
 
@@ -220,10 +221,8 @@ class GameResult(NamedTuple):
     @property
     def scores(self) -> tuple[float, float]:
         """1 for a win, 0.5 for a draw, 0 for a loss or if both are at fault."""
-        return _SCORES[self.end]
+        return game_scores(self.verdict, self.winning_seat)
 
-
-_SCORES: Mapping[int | None, tuple[float, float]] = {0: (1.0, 0.0), 1: (0.5, 0.5), 2: (0.0, 1.0), None: (0.0, 0.0)}
 
 # Ten times as fast as `Verdict(word)`.
 _VERDICTS: Mapping[str, Verdict] = {verdict.value: verdict for verdict in Verdict}

@@ -35,7 +35,7 @@ agents: base games sandbox host protocols record
 formats: base games record referee
 testing: base games sandbox protocols record referee
 catalog: base games record formats
-contest_games: games
+contest_games: games record
 render: base formats
 broadcast: base games protocols record referee formats catalog
 statistics: base contest_games

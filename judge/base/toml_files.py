@@ -135,7 +135,7 @@ _BACKSLASHES = re.compile(r'"([^"]*\\[^"]*)"')
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ]+(\d{1,2})[:.](\d\d)(?:[:.](\d\d))? *([Zz]|[+-]\d\d:\d\d)?")
 _OTHER_DATE = re.compile(r"=\s*(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}[./]\d{1,2}[./]\d{1,2}|\d{4}-\d{1,2}-\d{1,2})")
 _MAX_HINT_CHARS = 1000
-"""Nobody writes longer lines; some patterns need the square of a line's length."""
+"""Longer lines get no hint, because some patterns need the square of a line's length."""
 _CURLY_QUOTES = re.compile("[\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\u00ab\u00bb\uff02\uff07]")
 _WORD = re.compile(r"[^=]*=\s*([A-Za-z./\\][^\"',#\[\]{}]*?)\s*(?:#.*)?$")
 _BOOLEANS = {"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "yes": "true", "no": "false"}

@@ -132,7 +132,7 @@ class VolumeKeeper(Keeper):
         mark = secrets.token_hex(MARK_BYTES)
         command = f"{verb} {folder.volume} {folder.name} {self.uids[folder.seat]} {size} {mark}\n"
         if self._attached is None:
-            raise HostError("The keeper of the folders was not started")
+            raise HostError("The keeper of the folders was not started, or did not answer")
         try:
             self._attached.sendall(command.encode("ascii") + data)
             return self._answer(self._attached, mark.encode("ascii"), room)
